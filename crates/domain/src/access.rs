@@ -1,0 +1,12 @@
+//! From credentials to a [`crate::caller::Caller`] (interface part 5, decisions A1–A9).
+
+mod credentials;
+mod directory;
+mod service;
+
+pub use credentials::{CredentialDigest, SentCredentials};
+pub use directory::{CredentialDirectory, KeyHolder, RegisteredComputer};
+pub use service::{AccessService, Wording};
+
+#[cfg(any(test, feature = "test-support"))]
+pub use directory::MockCredentialDirectory;

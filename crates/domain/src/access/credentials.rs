@@ -1,0 +1,100 @@
+//! The authentication headers as they were sent, and how repeated ones are read (decision A8).
+
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// The SHA-256 of a credential: all that is ever stored of one (decision A1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CredentialDigest([u8; 32]);
+
+impl CredentialDigest {
+    /// Digests a credential.
+    #[must_use]
+    pub fn of(credential: &str) -> Self {
+        Self(Sha256::digest(credential.as_bytes()).into())
+    }
+
+    /// The 32 bytes, as they are stored.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for CredentialDigest {
+    /// The first eight hexadecimal digits, which is what logs may show (decision A9).
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}
+
+/// The values of the four authentication headers, each in the order in which they were sent.
+#[derive(Clone, Default)]
+pub struct SentCredentials {
+    pub mis_key: Vec<String>,
+    pub hardware_hash: Vec<String>,
+    pub serial_number: Vec<String>,
+    pub application_version: Vec<String>,
+}
+
+impl SentCredentials {
+    /// Digests of the credentials that were sent, for logs (decision A9).
+    #[must_use]
+    pub fn digests(&self) -> [Option<CredentialDigest>; 2] {
+        let digest = |values: &[String]| match Sent::read(values) {
+            Sent::Missing => None,
+            Sent::One(value) | Sent::Differing { first: value } => Some(CredentialDigest::of(value)),
+        };
+        [digest(&self.mis_key), digest(&self.hardware_hash)]
+    }
+}
+
+impl fmt::Debug for SentCredentials {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [mis_key, hardware_hash] = self.digests();
+        out.debug_struct("SentCredentials")
+            .field("mis_key", &mis_key)
+            .field("hardware_hash", &hardware_hash)
+            .field("serial_number", &self.serial_number)
+            .field("application_version", &self.application_version)
+            .finish()
+    }
+}
+
+/// One header after decision A8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sent<'a> {
+    /// Not sent, or empty.
+    Missing,
+    /// Sent with one value, however often.
+    One(&'a str),
+    /// Sent with different values.
+    Differing { first: &'a str },
+}
+
+impl<'a> Sent<'a> {
+    /// Reads the values of one header: equal values count once, also when joined by commas.
+    pub(super) fn read(values: &'a [String]) -> Self {
+        let parts = values.iter().flat_map(|value| value.split(',')).map(str::trim);
+        let mut parts = parts.filter(|part| !part.is_empty());
+        let Some(first) = parts.next() else {
+            return Sent::Missing;
+        };
+        if parts.all(|part| part == first) {
+            return Sent::One(first);
+        }
+        // A value may hold a comma itself: sent once, it is tried as it stands.
+        match values {
+            [only] => Sent::One(only.trim()),
+            _ => Sent::Differing { first },
+        }
+    }
+
+    /// The value, or the first of several.
+    pub(super) fn first(self) -> Option<&'a str> {
+        match self {
+            Sent::Missing => None,
+            Sent::One(value) | Sent::Differing { first: value } => Some(value),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Decides who calls.
+
+use super::credentials::Sent;
+use super::{CredentialDigest, CredentialDirectory, KeyHolder, RegisteredComputer, SentCredentials};
+use crate::caller::Caller;
+use crate::error::{Outcome, Reason, RequiredHeader};
+use crate::text::{Folded, cut, storable};
+use std::sync::Arc;
+
+/// Longest application version that is kept, in characters (decision A7).
+const MAX_VERSION: usize = 64;
+
+/// Which messages an operation answers to bad credentials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// All operations but the crash report (decision A2).
+    Common,
+    /// The crash report, which names each header (decision A5).
+    CrashReport,
+}
+
+/// The use case of authentication.
+pub struct AccessService {
+    directory: Arc<dyn CredentialDirectory>,
+}
+
+impl AccessService {
+    /// Looks credentials up in `directory`.
+    #[must_use]
+    pub fn new(directory: Arc<dyn CredentialDirectory>) -> Self {
+        Self { directory }
+    }
+
+    /// The caller to whom these headers belong, or the refusal that `wording` gives.
+    ///
+    /// # Errors
+    /// The 401 reasons of decisions A2–A5, or a store failure.
+    pub async fn admit(&self, sent: &SentCredentials, wording: Wording) -> Outcome<Caller> {
+        let headers = Headers::read(sent);
+        match wording {
+            Wording::Common => self.admit_common(headers).await,
+            Wording::CrashReport => self.admit_crash_report(headers).await,
+        }
+    }
+
+    async fn admit_common(&self, headers: Headers<'_>) -> Outcome<Caller> {
+        let missing = headers.missing();
+        if !missing.is_empty() {
+            return Err(Reason::HeadersRequired.because(format!("missing or empty: {}", missing.join(", "))));
+        }
+        let key_holder = self.find_key_holder(headers.mis_key).await?;
+        if headers.mis_key != Sent::Missing && key_holder.is_none() {
+            return Err(Reason::MisKeyInvalid.because(unknown("MisKey", headers.mis_key)));
+        }
+        let computer = match self.find_computer(headers).await? {
+            Ok(computer) => computer,
+            Err(detail) => return Err(Reason::HardwareHashInvalid.because(detail)),
+        };
+        headers.caller(key_holder, computer).map_err(|detail| Reason::HardwareHashInvalid.because(detail))
+    }
+
+    async fn admit_crash_report(&self, headers: Headers<'_>) -> Outcome<Caller> {
+        let key_holder = self.find_key_holder(headers.mis_key).await?;
+        let hash_missing = headers.hardware_hash == Sent::Missing && key_holder.is_none();
+        let required = [
+            (hash_missing, RequiredHeader::HardwareHash, "HardwareHash"),
+            (headers.serial_number == Sent::Missing, RequiredHeader::SerialNumber, "SerialNumber"),
+            (headers.application_version.is_none(), RequiredHeader::ApplicationVersion, "ApplicationVersion"),
+        ];
+        if let Some((_, header, name)) = required.into_iter().find(|(missing, ..)| *missing) {
+            let also = if headers.mis_key == Sent::Missing { "" } else { "; the MisKey that was sent is not valid" };
+            let also = if header == RequiredHeader::HardwareHash { also } else { "" };
+            return Err(Reason::CrashHeaderRequired(header).because(format!("missing or empty: {name}{also}")));
+        }
+        let computer = match self.find_computer(headers).await? {
+            Ok(computer) => computer,
+            Err(detail) => return Err(Reason::CrashHardwareHashInvalid.because(detail)),
+        };
+        headers.caller(key_holder, computer).map_err(|detail| Reason::CrashHardwareHashInvalid.because(detail))
+    }
+
+    async fn find_key_holder(&self, mis_key: Sent<'_>) -> Outcome<Option<KeyHolder>> {
+        match mis_key {
+            Sent::One(key) => Ok(self.directory.find_key_holder(CredentialDigest::of(key)).await?),
+            Sent::Missing | Sent::Differing { .. } => Ok(None),
+        }
+    }
+
+    /// The computer of the `HardwareHash`, `None` if none was sent, or the detail of why it is invalid.
+    async fn find_computer(&self, headers: Headers<'_>) -> Outcome<Result<Option<RegisteredComputer>, String>> {
+        let hash = match headers.hardware_hash {
+            Sent::Missing => return Ok(Ok(None)),
+            Sent::Differing { .. } => {
+                return Ok(Err(unknown("HardwareHash", headers.hardware_hash)));
+            }
+            Sent::One(hash) => hash,
+        };
+        let Some(computer) = self.directory.find_computer(CredentialDigest::of(hash)).await? else {
+            return Ok(Err(unknown("HardwareHash", headers.hardware_hash)));
+        };
+        Ok(match headers.serial_number {
+            Sent::One(serial) if Folded::of(serial) == computer.serial_number => Ok(Some(computer)),
+            Sent::Differing { .. } => Err("SerialNumber was sent several times with different values".to_owned()),
+            _ => Err("HardwareHash is registered under another SerialNumber".to_owned()),
+        })
+    }
+}
+
+/// The headers after decision A8.
+#[derive(Clone, Copy)]
+struct Headers<'a> {
+    mis_key: Sent<'a>,
+    hardware_hash: Sent<'a>,
+    serial_number: Sent<'a>,
+    application_version: Option<&'a str>,
+}
+
+impl<'a> Headers<'a> {
+    fn read(sent: &'a SentCredentials) -> Self {
+        let mut versions = sent.application_version.iter().map(|version| version.trim());
+        Self {
+            mis_key: Sent::read(&sent.mis_key),
+            hardware_hash: Sent::read(&sent.hardware_hash),
+            serial_number: Sent::read(&sent.serial_number),
+            application_version: versions.find(|version| !version.is_empty()),
+        }
+    }
+
+    fn missing(&self) -> Vec<&'static str> {
+        let no_credential = self.mis_key == Sent::Missing && self.hardware_hash == Sent::Missing;
+        let missing = [
+            (no_credential, "MisKey or HardwareHash"),
+            (self.serial_number == Sent::Missing, "SerialNumber"),
+            (self.application_version.is_none(), "ApplicationVersion"),
+        ];
+        missing.into_iter().filter_map(|(missing, name)| missing.then_some(name)).collect()
+    }
+
+    /// Joins what was found; the two of different organizations are no caller (decision A4).
+    fn caller(self, key: Option<KeyHolder>, computer: Option<RegisteredComputer>) -> Result<Caller, String> {
+        let (organization, organization_name) = match (&key, &computer) {
+            (Some(key), Some(computer)) if key.organization != computer.organization => {
+                return Err("MisKey and HardwareHash are not of one organization".to_owned());
+            }
+            (Some(key), _) => (key.organization, key.organization_name.clone()),
+            (None, Some(computer)) => (computer.organization, computer.organization_name.clone()),
+            (None, None) => return Err("no valid credential was sent".to_owned()),
+        };
+        let serial_number = self.serial_number.first().unwrap_or_default();
+        // Beside a computer the serial number was compared whole; with a MisKey alone the first counts (decision A8).
+        let serial_number = match &computer {
+            Some(_) => serial_number,
+            None => serial_number.split(',').next().unwrap_or_default().trim(),
+        };
+        Ok(Caller {
+            organization,
+            organization_name,
+            user: key.map(|key| key.user),
+            computer: computer.map(|found| found.computer),
+            serial_number: storable(serial_number),
+            application_version: cut(&storable(self.application_version.unwrap_or_default()), MAX_VERSION),
+        })
+    }
+}
+
+/// The detail for a credential that isn't registered; it never shows the credential (decision A9).
+fn unknown(header: &str, sent: Sent<'_>) -> String {
+    match sent {
+        Sent::Differing { .. } => format!("{header} was sent several times with different values"),
+        _ => format!("{header} is not registered or was revoked"),
+    }
+}

@@ -1,0 +1,14 @@
+//! Binary content: the port to where it is kept, and its way in.
+
+mod housekeeping;
+mod ledger;
+mod store;
+mod upload;
+
+pub use housekeeping::{CheckReport, Finding, Housekeeping};
+pub use ledger::{BlobLedger, BlobReference};
+pub use store::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter, ByteStream};
+pub(crate) use upload::Upload;
+
+#[cfg(any(test, feature = "test-support"))]
+pub use {ledger::MockBlobLedger, store::MockBlobStore, store::MockBlobWriter};

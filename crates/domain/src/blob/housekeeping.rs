@@ -1,0 +1,148 @@
+//! Keeps blob store and database in step: sweeps what is discarded, finds what is missing.
+
+use super::{BlobEntry, BlobKey, BlobLedger, BlobReference, BlobStore};
+use crate::checksum::ContentHasher;
+use crate::clock::Clock;
+use crate::error::StoreError;
+use futures_util::{StreamExt, TryStreamExt};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Blobs that one round of the sweep removes at most, and that one question to the ledger names.
+const BATCH: usize = 500;
+
+/// Younger blobs that nothing refers to may belong to an upload under way.
+const ORPHAN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The background work on blobs.
+pub struct Housekeeping {
+    blobs: Arc<dyn BlobStore>,
+    ledger: Arc<dyn BlobLedger>,
+    clock: Arc<dyn Clock>,
+    grace: Duration,
+}
+
+/// Something that `blobs check` found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A record's blob isn't there.
+    Missing(BlobReference),
+    /// A record's blob has another size or checksum.
+    Damaged(BlobReference),
+    /// A blob that no record refers to.
+    Orphan { entry: BlobEntry, removed: bool },
+}
+
+/// What `blobs check` counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Records whose blob was compared.
+    pub checked: u64,
+    pub missing: u64,
+    pub damaged: u64,
+    pub orphans: u64,
+    pub removed: u64,
+}
+
+impl Housekeeping {
+    /// Discarded blobs stay for `grace`, so that downloads under way finish (decision T18).
+    #[must_use]
+    pub fn new(blobs: Arc<dyn BlobStore>, ledger: Arc<dyn BlobLedger>, clock: Arc<dyn Clock>, grace: Duration) -> Self {
+        Self { blobs, ledger, clock, grace }
+    }
+
+    /// Removes the blobs that were discarded longer than the grace period ago; says how many. Several
+    /// processes may sweep at once: a discarded key is never used again.
+    ///
+    /// # Errors
+    /// The first store failure; the rest stays for the next sweep.
+    pub async fn sweep(&self) -> Result<u64, StoreError> {
+        let before = self.clock.now().minus(self.grace);
+        let mut swept = 0;
+        loop {
+            let keys = self.ledger.discarded_before(before, BATCH as u64).await?;
+            if keys.is_empty() {
+                return Ok(swept);
+            }
+            for key in &keys {
+                self.blobs.delete(key).await?;
+            }
+            self.ledger.forget(&keys).await?;
+            swept += keys.len() as u64;
+        }
+    }
+
+    /// Compares database and blob store, telling each finding to `report`; with `repair`, orphans
+    /// older than 24 hours are removed.
+    ///
+    /// # Errors
+    /// The first store failure.
+    pub async fn check(
+        &self,
+        repair: bool,
+        mut report: impl FnMut(&Finding) + Send,
+    ) -> Result<CheckReport, StoreError> {
+        let mut counted = CheckReport::default();
+        let mut references = self.ledger.references();
+        while let Some(reference) = references.try_next().await? {
+            counted.checked += 1;
+            if let Some(finding) = self.check_reference(reference).await? {
+                match finding {
+                    Finding::Missing(_) => counted.missing += 1,
+                    _ => counted.damaged += 1,
+                }
+                report(&finding);
+            }
+        }
+        let mut chunks = self.blobs.list().chunks(BATCH);
+        while let Some(chunk) = chunks.next().await {
+            for finding in self.orphans(chunk.into_iter().collect::<Result<_, _>>()?, repair).await? {
+                counted.orphans += 1;
+                counted.removed += u64::from(matches!(finding, Finding::Orphan { removed: true, .. }));
+                report(&finding);
+            }
+        }
+        Ok(counted)
+    }
+
+    async fn check_reference(&self, reference: BlobReference) -> Result<Option<Finding>, StoreError> {
+        let finding = match self.blobs.read(&reference.key, None).await? {
+            None => Finding::Missing(reference),
+            Some(mut content) => {
+                let mut hasher = ContentHasher::new();
+                let mut size = 0;
+                while let Some(bytes) = content.try_next().await? {
+                    hasher.update(&bytes);
+                    size += bytes.len() as u64;
+                }
+                if size == reference.size && hasher.finish() == reference.checksum {
+                    return Ok(None);
+                }
+                Finding::Damaged(reference)
+            }
+        };
+        // The record may have been replaced, and its blob swept, since it was read.
+        let (Finding::Missing(reference) | Finding::Damaged(reference)) = &finding else {
+            return Ok(None);
+        };
+        Ok(self.ledger.is_current(reference).await?.then_some(finding))
+    }
+
+    async fn orphans(&self, entries: Vec<BlobEntry>, repair: bool) -> Result<Vec<Finding>, StoreError> {
+        let keys: Vec<BlobKey> = entries.iter().map(|entry| entry.key.clone()).collect();
+        let known = self.ledger.known(&keys).await?;
+        let removable = self.clock.now().minus(ORPHAN_AGE);
+        let mut findings = Vec::new();
+        for entry in entries {
+            if known.contains(&entry.key) {
+                continue;
+            }
+            let removed = repair && entry.modified < removable;
+            if removed {
+                self.blobs.delete(&entry.key).await?;
+            }
+            findings.push(Finding::Orphan { entry, removed });
+        }
+        Ok(findings)
+    }
+}

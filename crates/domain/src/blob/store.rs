@@ -1,0 +1,120 @@
+//! The blob store port and the keys under which it keeps content.
+
+use crate::error::StoreError;
+use crate::timestamp::Timestamp;
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use std::fmt;
+use std::ops::Range;
+use uuid::Uuid;
+
+/// Bytes as they come from a store.
+pub type ByteStream = BoxStream<'static, Result<Bytes, StoreError>>;
+
+/// What a blob belongs to; the first segment of its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlobKind {
+    /// The content of a resource.
+    Resource,
+    /// A part of a crash report.
+    CrashReport,
+}
+
+/// The name of a blob: `resources/ab/abcdef01-…` or `crash-reports/ab/…`. The only place that
+/// builds one. A key is made anew for each upload and never used again, so that a blob, once
+/// written, never changes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlobKey(String);
+
+impl BlobKey {
+    /// The key of a new blob.
+    #[must_use]
+    pub fn new(kind: BlobKind, id: Uuid) -> Self {
+        let folder = match kind {
+            BlobKind::Resource => "resources",
+            BlobKind::CrashReport => "crash-reports",
+        };
+        let id = id.as_hyphenated().to_string();
+        // The first digits spread the blobs over folders that stay small on a local disk.
+        Self(format!("{folder}/{}/{id}", &id[..2]))
+    }
+
+    /// Takes up a key as a store lists it or a database column holds it; `None` if we never made it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut segments = text.split('/');
+        let kind = match segments.next()? {
+            "resources" => BlobKind::Resource,
+            "crash-reports" => BlobKind::CrashReport,
+            _ => return None,
+        };
+        let id = Uuid::try_parse(segments.nth(1)?).ok()?;
+        let key = Self::new(kind, id);
+        (key.0 == text).then_some(key)
+    }
+
+    /// The key as a relative path with `/` between its segments.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for BlobKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// A blob as the store lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobEntry {
+    pub key: BlobKey,
+    /// Bytes.
+    pub size: u64,
+    pub modified: Timestamp,
+}
+
+/// Where binary content is kept. Memory must not grow with the size of a blob.
+#[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
+#[async_trait]
+pub trait BlobStore: Send + Sync + 'static {
+    /// Begins a new blob under `key`, which no blob has or had.
+    async fn create(&self, key: &BlobKey) -> Result<Box<dyn BlobWriter>, StoreError>;
+
+    /// The bytes `range` of a blob, or all of them. `None` if there is no such blob. A stream that
+    /// has begun MUST be served whole even if the blob is deleted meanwhile (decision T18). A range
+    /// lies within the blob.
+    async fn read(&self, key: &BlobKey, range: Option<Range<u64>>) -> Result<Option<ByteStream>, StoreError>;
+
+    /// Deletes a blob. Deleting one that isn't there succeeds.
+    async fn delete(&self, key: &BlobKey) -> Result<(), StoreError>;
+
+    /// The size of a blob in bytes; `None` if there is no such blob.
+    async fn size(&self, key: &BlobKey) -> Result<Option<u64>, StoreError>;
+
+    /// All published blobs, in any order. Files that aren't ours are left out.
+    fn list(&self) -> BoxStream<'static, Result<BlobEntry, StoreError>>;
+
+    /// Removes what uploads that can't go on any more have left half-written; says how many.
+    async fn sweep_unfinished(&self) -> Result<u64, StoreError>;
+
+    /// Whether the store can be reached and written to, for readiness.
+    async fn ping(&self) -> Result<(), StoreError>;
+}
+
+/// A blob being written. It is invisible until `finish` returns. Dropped without `finish`, it leaves
+/// nothing behind, or at most what [`BlobStore::sweep_unfinished`] removes.
+#[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
+#[async_trait]
+pub trait BlobWriter: Send {
+    /// Appends bytes. A slow store makes this wait, so that the sender waits too.
+    async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError>;
+
+    /// Publishes the blob atomically. When this returns, the blob MUST be durable (decisions T5, C4).
+    async fn finish(&mut self) -> Result<(), StoreError>;
+
+    /// Gives the blob up and removes what was written.
+    async fn abort(&mut self) -> Result<(), StoreError>;
+}

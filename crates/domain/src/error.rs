@@ -1,0 +1,159 @@
+//! What a use case answers when it doesn't do what was asked.
+//!
+//! [`Reason`] lists every refusal of the interface and of the decisions; the HTTP adapter alone
+//! knows the status and the message of each. There is one list for all operations because most
+//! reasons are shared by several, and one list is what the table of answers, the metrics and the
+//! refusal records all need.
+
+use crate::detail::Detail;
+use std::error::Error;
+
+/// The result of a use case.
+pub type Outcome<T> = Result<T, Failure>;
+
+/// Why a use case failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The request is at fault; the client is told why.
+    #[error("refused: {:?} ({})", .0.reason, .0.detail)]
+    Refused(Refusal),
+    /// We are at fault: 500, with the cause in our log only (decision R4).
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A request that is refused, and the particulars for `X-Error-Detail` (decision R11).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub reason: Reason,
+    pub detail: Detail,
+}
+
+/// Every reason to refuse a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Decision A2.
+    HeadersRequired,
+    /// Decision A3.
+    MisKeyInvalid,
+    /// Decision A3.
+    HardwareHashInvalid,
+    /// Decision A5: crash report without this header.
+    CrashHeaderRequired(RequiredHeader),
+    /// Decision A5.
+    CrashHardwareHashInvalid,
+    /// 415 of the multipart operations (decisions T12, C2).
+    NotProperlyFormatted,
+    /// 415 of the JSON operations (decision R6).
+    JsonExpected,
+    /// Decision R3.
+    JsonInvalid,
+    /// Decision R3.
+    BodyTooLarge,
+    /// Decision R3.
+    BodyTimedOut,
+    /// Decision T7.
+    ResourceFieldsRequired,
+    /// Decision R7.
+    ResourceGuidInvalid,
+    /// Decision T8.
+    MetaNameRequired,
+    /// Decision T8.
+    MetaProfileRequired,
+    /// Decision T10.
+    DomainInvalid,
+    /// Decision T2.
+    TimestampInvalid,
+    /// Decision T12.
+    FileMissing,
+    /// Decision T11.
+    FileNotSingle,
+    /// Decision T6.
+    ChecksumMismatch,
+    /// File and info (interface part 7).
+    ResourceNotFound,
+    /// Delete words it differently (interface part 7).
+    ResourceToDeleteNotFound,
+    /// Decision T15.
+    ResourceNoAccess,
+    /// Decision T16.
+    ResourceGuidMissing,
+    /// Decision O3.
+    ResourceInUse,
+    /// Decision T19.
+    ResourceTypesRequired,
+    /// Decision T20.
+    PmmValuesRequired,
+    /// Interface part 7.
+    PmmNotFound,
+    /// Decisions L1, L7.
+    LogFieldsRequired,
+    /// Decision L6.
+    DateTimeInvalid,
+    /// Decision L6.
+    LogTypeInvalid,
+    /// Interface part 7.
+    ComputerNotFound,
+    /// Interface part 7.
+    DeviceNotFound,
+    /// Interface part 7.
+    QueueNotFound,
+    /// Interface part 7.
+    JobNotFound,
+    /// Decision C2.
+    CallStackRequired,
+    /// Decision D1.
+    DeviceGuidRequired,
+    /// Decision D2.
+    StatusInvalid,
+    /// Decision D4.
+    TemperatureInvalid,
+    /// Decision D4.
+    ConnectionStateInvalid,
+    /// Decision D4.
+    RemainingInksInvalid,
+    /// Decision D3.
+    QueueLengthInvalid,
+}
+
+/// The headers that a crash report names one by one (decision A5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RequiredHeader {
+    HardwareHash,
+    SerialNumber,
+    ApplicationVersion,
+}
+
+impl Reason {
+    /// Refuses with this reason and the particulars `detail`.
+    #[must_use]
+    pub fn because(self, detail: impl AsRef<str>) -> Failure {
+        Failure::Refused(Refusal { reason: self, detail: Detail::new(detail.as_ref()) })
+    }
+}
+
+/// What a port reports when a store can't do its work. None of it reaches a client.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The store can't be reached or has no room for us now; the same call may succeed later.
+    #[error("the store is unavailable")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+    /// What is stored contradicts itself.
+    #[error("{what} is damaged or missing: {id}")]
+    Corrupt { what: &'static str, id: String },
+    /// Any other failure.
+    #[error("the store failed")]
+    Other(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Wraps any other failure.
+    pub fn other(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Other(source.into())
+    }
+
+    /// Wraps a failure that may pass.
+    pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Unavailable(source.into())
+    }
+}

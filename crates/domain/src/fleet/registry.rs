@@ -1,0 +1,89 @@
+//! The port through which the operator changes the fleet.
+
+use super::{Fleet, Secret};
+use crate::access::CredentialDigest;
+use crate::error::StoreError;
+use crate::timestamp::Timestamp;
+use async_trait::async_trait;
+
+/// The registered fleet.
+///
+/// Every write MUST be one atomic, durable step: after an error nothing of it is applied.
+#[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
+#[async_trait]
+pub trait FleetRegistry: Send + Sync + 'static {
+    /// Adds what is missing, updates names and relations, removes nothing (decision O2). `uses` of a
+    /// queue or job replaces its former one where it is given. A user without any key, a revoked one
+    /// included, gets the one that `fleet` brings, else the one that `new_keys` holds for it
+    /// (decision A6).
+    async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError>;
+
+    /// The registered fleet in the form of a file, without credentials: all of it, or one
+    /// organization's, which MUST exist. Everything is sorted by name, then GUID.
+    async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError>;
+
+    /// Registers one more key for a user that exists.
+    async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError>;
+
+    /// Revokes all keys of a user that exists; they stay revoked for ever (decision A6).
+    async fn revoke_keys(&self, organization: &str, user: &str, now: Timestamp)
+    -> Result<KeyRevocation, RegistryError>;
+}
+
+/// A key for a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    pub organization: String,
+    pub user: String,
+    pub mis_key: Secret,
+}
+
+/// What applying a fleet file did with keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Those of `new_keys` that were registered, in order.
+    pub issued: Vec<NewKey>,
+    /// Users (organization, name) whose key in the file was not registered, because they have or had
+    /// another one.
+    pub keys_left_out: Vec<(String, String)>,
+}
+
+/// How many keys were revoked; 0 if all were revoked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyRevocation {
+    pub revoked: u64,
+}
+
+/// Why the fleet can't be changed as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    #[error(transparent)]
+    Conflict(#[from] FleetConflict),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A record that can't be registered; never shows a credential.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FleetConflict {
+    /// A GUID that another organization has registered, for example `computer 6f96…`.
+    #[error("{record} is registered under another organization")]
+    OtherOrganization { record: String },
+    /// A hardware hash or key that is in use elsewhere; `record` is the one that the file names.
+    #[error("the {credential} of {record} is registered for another record already")]
+    CredentialTaken { credential: &'static str, record: String },
+    /// A relation to something that is neither registered nor named by the file.
+    #[error("{record} names {target}, which is not registered")]
+    UnknownTarget { record: String, target: String },
+    /// An organization or user that doesn't exist.
+    #[error("{record} is not registered")]
+    NotFound { record: String },
+}
+
+impl NewKey {
+    /// What is stored of the key.
+    #[must_use]
+    pub fn digest(&self) -> CredentialDigest {
+        self.mis_key.digest()
+    }
+}

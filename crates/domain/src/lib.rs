@@ -1,0 +1,20 @@
+#![doc = include_str!("../../../docs/architecture.md")]
+
+pub mod access;
+pub mod blob;
+pub mod body;
+pub mod caller;
+pub mod checksum;
+pub mod clock;
+pub mod crash_report;
+pub mod detail;
+pub mod device_status;
+pub mod error;
+pub mod fleet;
+pub mod guid;
+pub mod json;
+pub mod limits;
+pub mod log_entry;
+pub mod resource;
+pub mod text;
+pub mod timestamp;

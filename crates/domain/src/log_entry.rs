@@ -1,0 +1,12 @@
+//! Log entries from client computers (interface 2.5, 2.6, 4.7 and 4.9).
+
+mod filter;
+mod model;
+mod repository;
+
+pub use filter::{LogFilter, Pattern};
+pub use model::{ListedLogEntry, LogType, NewLogEntry};
+pub use repository::LogRepository;
+
+#[cfg(any(test, feature = "test-support"))]
+pub use repository::MockLogRepository;

@@ -1,0 +1,12 @@
+//! Resources: colour profiles, labels, templates (interface parts 2.1–2.4 and 4.1–4.6).
+
+mod meta;
+mod model;
+mod repository;
+
+pub use meta::{Meta, PmmKey};
+pub use model::{Domain, ListFilter, NewResource, ResourceListItem, ResourceType, StoredContent, StoredResource};
+pub use repository::{Deletion, ResourceRepository, Storing};
+
+#[cfg(any(test, feature = "test-support"))]
+pub use repository::MockResourceRepository;

@@ -1,0 +1,128 @@
+//! What a resource is.
+
+use super::Meta;
+use crate::blob::BlobKey;
+use crate::caller::OrganizationId;
+use crate::checksum::Sha1Checksum;
+use crate::guid::ResourceGuid;
+use crate::text::{Folded, is_blank, storable};
+use crate::timestamp::Timestamp;
+use std::fmt;
+
+/// The type of a resource: any text that isn't blank, compared without case (interface 2.1,
+/// decisions T7, R14).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceType(String);
+
+impl ResourceType {
+    /// A type by its name; `None` where it is blank.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        (!is_blank(name)).then(|| Self(storable(name)))
+    }
+
+    /// The type of a resource that names none (interface 2.1).
+    #[must_use]
+    pub fn generic() -> Self {
+        Self("Generic".to_owned())
+    }
+
+    /// Whether this is the type that demands `MediaType` and `ProfileGroup` (interface 2.2).
+    #[must_use]
+    pub fn is_normal_profile(&self) -> bool {
+        self.folded() == Folded::of("NormalProfile")
+    }
+
+    /// The type as it is compared.
+    #[must_use]
+    pub fn folded(&self) -> Folded {
+        Folded::of(&self.0)
+    }
+
+    /// The type as it was sent.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Who may see a resource beside its organization (interface 2.1, decision T15).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Domain {
+    Private,
+    Public,
+}
+
+impl Domain {
+    /// Reads `Private` or `Public` without case (decision T10).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Private, Self::Public].into_iter().find(|domain| domain.as_str().eq_ignore_ascii_case(text))
+    }
+
+    /// The interface's word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Private => "Private",
+            Self::Public => "Public",
+        }
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// Where the content of a resource lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredContent {
+    pub key: BlobKey,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A resource about to be stored. Its content is durable already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewResource {
+    pub guid: ResourceGuid,
+    pub resource_type: ResourceType,
+    pub checksum: Sha1Checksum,
+    pub modified: Timestamp,
+    /// `None`: Private on add, unchanged on update (decision T10).
+    pub domain: Option<Domain>,
+    pub meta: Meta,
+    pub content: StoredContent,
+}
+
+/// A resource as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredResource {
+    pub organization: OrganizationId,
+    pub guid: ResourceGuid,
+    pub resource_type: ResourceType,
+    pub checksum: Sha1Checksum,
+    pub modified: Timestamp,
+    pub domain: Domain,
+    pub meta: Meta,
+    pub content: StoredContent,
+}
+
+/// Which resources a list names (decision T19).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Types to list; `None` for all of them.
+    pub types: Option<Vec<Folded>>,
+    pub domain: Domain,
+}
+
+/// An item of a list (interface 2.4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceListItem {
+    pub guid: ResourceGuid,
+    pub resource_type: ResourceType,
+    pub checksum: Sha1Checksum,
+    pub name: String,
+}

@@ -1,0 +1,87 @@
+//! The port to the stored resources.
+
+use super::{ListFilter, NewResource, PmmKey, ResourceListItem, StoredResource};
+use crate::caller::OrganizationId;
+use crate::error::StoreError;
+use crate::guid::ResourceGuid;
+use crate::timestamp::Timestamp;
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+/// What became of a resource that was to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Storing {
+    /// It is the current one now, durably.
+    Stored,
+    /// Nothing changed: the stored one, given here, is as new or newer (decision T2).
+    NotNewer(Box<StoredResource>),
+}
+
+/// What became of a resource that was to be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is gone, durably.
+    Deleted,
+    /// Nothing changed: this record uses it, for example `queue "Banner"` (decision O3).
+    InUse { by: String },
+    /// The organization has no such resource.
+    NotFound,
+}
+
+/// The resources of all organizations, each identified by organization and GUID (decision T1).
+///
+/// Every write MUST be one atomic, durable step, also against other server processes, and MUST run
+/// to its end once begun, even if its caller goes away.
+#[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
+#[async_trait]
+pub trait ResourceRepository: Send + Sync + 'static {
+    /// Adds the resource or, if its `modified` is strictly newer, replaces the stored one whole. Of
+    /// any number of concurrent calls the newest MUST win (decisions T5, T14). The blob that it
+    /// replaced MUST be entered as discarded at `now` in the same step; that of a resource that is
+    /// not stored stays the caller's to remove. `domain: None` keeps the stored domain (T10).
+    async fn store(
+        &self,
+        organization: OrganizationId,
+        resource: NewResource,
+        now: Timestamp,
+    ) -> Result<Storing, StoreError>;
+
+    /// Deletes the resource unless a queue or job of the organization uses it; the check and the
+    /// deletion MUST be one step. Its blob MUST be entered as discarded at `now` in the same step.
+    async fn delete(
+        &self,
+        organization: OrganizationId,
+        guid: ResourceGuid,
+        now: Timestamp,
+    ) -> Result<Deletion, StoreError>;
+
+    /// The organization's own resource.
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        guid: ResourceGuid,
+    ) -> Result<Option<StoredResource>, StoreError>;
+
+    /// The Public resource with this GUID of a publisher; of several the newest, then the one of the
+    /// lowest organization number (decision T15).
+    async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError>;
+
+    /// Whether any organization has a resource with this GUID (decision T15).
+    async fn exists_anywhere(&self, guid: ResourceGuid) -> Result<bool, StoreError>;
+
+    /// The organization's resource whose ProfileGroup, Media and Mode are `key`; of several the one
+    /// with the newest Timestamp, then the lowest GUID (decision T20).
+    async fn find_by_pmm(
+        &self,
+        organization: OrganizationId,
+        key: &PmmKey,
+    ) -> Result<Option<StoredResource>, StoreError>;
+
+    /// The organization's resources that match, by folded name, then GUID (decision T19). Memory
+    /// MUST NOT grow with their number, and no connection may be held while the reader is slow.
+    fn list(
+        &self,
+        organization: OrganizationId,
+        filter: ListFilter,
+    ) -> BoxStream<'static, Result<ResourceListItem, StoreError>>;
+}
