@@ -18,3 +18,8 @@ pub mod log_entry;
 pub mod resource;
 pub mod text;
 pub mod timestamp;
+
+#[cfg(feature = "test-support")]
+pub mod contract;
+#[cfg(feature = "test-support")]
+pub mod testing;

@@ -1,0 +1,1 @@
+//! Builders, a fixed clock and in-memory implementations, for tests.
