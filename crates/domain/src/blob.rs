@@ -8,7 +8,7 @@ mod upload;
 pub use housekeeping::{CheckReport, Finding, Housekeeping};
 pub use ledger::{BlobLedger, BlobReference};
 pub use store::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter, ByteStream};
-pub(crate) use upload::Upload;
+pub(crate) use upload::{Upload, Uploaded};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use {ledger::MockBlobLedger, store::MockBlobStore, store::MockBlobWriter};

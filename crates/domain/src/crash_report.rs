@@ -1,10 +1,13 @@
 //! Crash reports (interface 2.7 and 4.8).
 
 mod model;
+mod places;
 mod repository;
+mod service;
 
 pub use model::{CrashPart, NewCrashReport, Os, Place, StoredCrashReport};
 pub use repository::CrashReportRepository;
+pub use service::{CrashHeaders, CrashReportService, Received};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use repository::MockCrashReportRepository;

@@ -1,10 +1,13 @@
 //! The last status of each printing device (interface 2.8 and 4.10).
 
+mod command;
 mod model;
 mod repository;
+mod service;
 
 pub use model::{ConnectionState, DeviceStatus, QueueLength, RemainingInk, Status};
 pub use repository::DeviceStatusRepository;
+pub use service::DeviceStatusService;
 
 #[cfg(any(test, feature = "test-support"))]
 pub use repository::MockDeviceStatusRepository;

@@ -1,14 +1,18 @@
 //! The fleet: organizations, their users, computers, devices, queues and jobs (decisions O1–O3).
 
 mod directory;
+mod file;
 mod keys;
 mod model;
 mod registry;
+mod service;
 
 pub use directory::FleetDirectory;
+pub use file::{FleetFileError, read_fleet};
 pub use keys::{MIN_KEY_LENGTH, Secret};
 pub use model::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
 pub use registry::{Applied, FleetConflict, FleetRegistry, KeyRevocation, NewKey, RegistryError};
+pub use service::FleetService;
 
 #[cfg(any(test, feature = "test-support"))]
 pub use {directory::MockFleetDirectory, registry::MockFleetRegistry};

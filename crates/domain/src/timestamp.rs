@@ -48,7 +48,14 @@ impl Timestamp {
         Self(self.0.saturating_sub(micros_of(duration)))
     }
 
-    /// The same point cut to the second.
+    /// `YYYY-MM-DDThh:mm:ss.ffffffZ`, for people who must see why one point isn't newer than another.
+    #[must_use]
+    pub fn precise(self) -> String {
+        let seconds = self.to_string();
+        format!("{}.{:06}Z", seconds.trim_end_matches('Z'), self.0.rem_euclid(1_000_000))
+    }
+
+    /// Seconds since 1970-01-01T00:00:00Z, the fraction cut off.
     #[must_use]
     pub fn whole_seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
@@ -145,12 +152,11 @@ impl Scanner<'_> {
         }
         let sign = if self.one_of(b"+-")? == b'-' { -1 } else { 1 };
         let hours = i8::try_from(self.two_digits()?).ok()?;
-        let minutes = match self.0 {
-            [] => 0,
-            _ => {
-                self.one_of(b":");
-                i8::try_from(self.two_digits()?).ok()?
-            }
+        let minutes = if self.0.is_empty() {
+            0
+        } else {
+            self.one_of(b":");
+            i8::try_from(self.two_digits()?).ok()?
         };
         (hours < 24 && minutes < 60).then(|| UtcOffset::from_hms(sign * hours, sign * minutes, 0).ok()).flatten()
     }

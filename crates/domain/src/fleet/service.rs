@@ -1,0 +1,69 @@
+//! The operator's use cases on the fleet.
+
+use super::{Applied, Fleet, FleetRegistry, KeyRevocation, NewKey, RegistryError, Secret};
+use crate::clock::{Clock, IdSource};
+use std::sync::Arc;
+
+/// The use cases behind `platen fleet` and `platen key`.
+pub struct FleetService {
+    registry: Arc<dyn FleetRegistry>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn IdSource>,
+}
+
+impl FleetService {
+    /// Puts the use cases over their ports.
+    #[must_use]
+    pub fn new(registry: Arc<dyn FleetRegistry>, clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>) -> Self {
+        Self { registry, clock, ids }
+    }
+
+    /// Registers all that `fleet` names, in one step (decision O2). Users without a key of their own in
+    /// the file and without any registered one get a new one, which is in the answer and nowhere else
+    /// (decisions A1, A6).
+    ///
+    /// # Errors
+    /// A conflict, after which nothing of it is applied, or a store failure.
+    pub async fn apply(&self, fleet: &Fleet) -> Result<Applied, RegistryError> {
+        let new_key = |organization: &str, user: &str| self.new_key(organization, user);
+        let new_keys: Vec<NewKey> = fleet
+            .organizations
+            .iter()
+            .flat_map(|organization| organization.users.iter().map(move |user| (organization, user)))
+            .filter(|(_, user)| user.mis_key.is_none())
+            .map(|(organization, user)| new_key(&organization.name, &user.name))
+            .collect();
+        self.registry.apply(fleet, &new_keys, self.clock.now()).await
+    }
+
+    /// The registered fleet without credentials: all of it, or one organization's.
+    ///
+    /// # Errors
+    /// An organization that isn't registered, or a store failure.
+    pub async fn export(&self, organization: Option<&str>) -> Result<Fleet, RegistryError> {
+        self.registry.export(organization.map(str::to_owned)).await
+    }
+
+    /// Issues one more key to a user, which is in the answer and nowhere else.
+    ///
+    /// # Errors
+    /// A user that isn't registered, or a store failure.
+    pub async fn issue_key(&self, organization: &str, user: &str) -> Result<NewKey, RegistryError> {
+        let key = self.new_key(organization, user);
+        self.registry.add_key(&key, self.clock.now()).await?;
+        Ok(key)
+    }
+
+    /// Revokes all keys of a user, for ever (decision A6).
+    ///
+    /// # Errors
+    /// A user that isn't registered, or a store failure.
+    pub async fn revoke_keys(&self, organization: &str, user: &str) -> Result<KeyRevocation, RegistryError> {
+        self.registry.revoke_keys(organization, user, self.clock.now()).await
+    }
+
+    fn new_key(&self, organization: &str, user: &str) -> NewKey {
+        let mis_key = Secret::generate(&self.ids.secret());
+        NewKey { organization: organization.to_owned(), user: user.to_owned(), mis_key }
+    }
+}
