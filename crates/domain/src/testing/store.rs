@@ -1,0 +1,95 @@
+//! Every database port in memory: one state behind one lock, so that each method is one atomic step.
+
+mod directories;
+mod fleet_state;
+mod ledger;
+mod records;
+mod registry;
+mod resources;
+
+use crate::blob::BlobKey;
+use crate::caller::OrganizationId;
+use crate::crash_report::StoredCrashReport;
+use crate::device_status::DeviceStatus;
+use crate::error::StoreError;
+use crate::guid::{DeviceGuid, ResourceGuid};
+use crate::log_entry::NewLogEntry;
+use crate::resource::StoredResource;
+use crate::timestamp::Timestamp;
+use fleet_state::FleetState;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The database in memory. Clones share it. Its organizations are registered through
+/// [`crate::fleet::FleetRegistry`], as everywhere; records of others can be stored as well.
+#[derive(Clone, Default)]
+pub struct InMemoryStore(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    failing: bool,
+    fleet: FleetState,
+    resources: BTreeMap<(OrganizationId, ResourceGuid), StoredResource>,
+    discarded: HashMap<BlobKey, Timestamp>,
+    /// In the order of receipt.
+    logs: Vec<(OrganizationId, NewLogEntry)>,
+    crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
+    statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
+}
+
+impl InMemoryStore {
+    /// An empty database.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// From now on every call fails, or none does.
+    pub fn set_failing(&self, failing: bool) {
+        self.lock().failing = failing;
+    }
+
+    /// All log entries of the organization, in the order of receipt, with the members that a list
+    /// doesn't show.
+    #[must_use]
+    pub fn log_entries(&self, organization: OrganizationId) -> Vec<NewLogEntry> {
+        self.lock().logs.iter().filter(|(owner, _)| *owner == organization).map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// All crash reports of the organization, in the order of receipt.
+    #[must_use]
+    pub fn crash_reports(&self, organization: OrganizationId) -> Vec<StoredCrashReport> {
+        let reports = self.lock();
+        let own = reports.crash_reports.iter().filter(|(owner, _)| *owner == organization);
+        own.map(|(_, report)| report.clone()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn working(&self) -> Result<MutexGuard<'_, State>, StoreError> {
+        let state = self.lock();
+        if state.failing { Err(StoreError::other("the database was told to fail")) } else { Ok(state) }
+    }
+
+    /// Streams what `read` finds once the stream is asked for its first item.
+    fn stream<T, I>(
+        &self,
+        read: impl FnOnce(&State) -> Vec<I> + Send + 'static,
+        convert: impl FnMut(I) -> T + Send + 'static,
+    ) -> BoxStream<'static, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        I: Send + 'static,
+    {
+        let store = self.clone();
+        let rows = async move {
+            let rows = read(&*store.working()?);
+            Ok(stream::iter(rows.into_iter().map(convert).map(Ok)))
+        };
+        stream::once(rows).try_flatten().boxed()
+    }
+}

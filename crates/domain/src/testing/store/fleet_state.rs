@@ -1,0 +1,286 @@
+//! What is registered of the fleet, and how a fleet file changes it.
+
+use crate::access::CredentialDigest;
+use crate::caller::OrganizationId;
+use crate::fleet::{
+    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, NewKey, Queue, Secret, User,
+};
+use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+/// A change works on a clone, which takes the place of the original once all of it succeeded.
+#[derive(Clone, Default)]
+pub(super) struct FleetState {
+    pub(super) organizations: BTreeMap<OrganizationId, RegisteredOrganization>,
+    pub(super) keys: Vec<RegisteredKey>,
+    pub(super) computers: BTreeMap<ComputerGuid, RegisteredComputer>,
+    pub(super) devices: BTreeMap<DeviceGuid, Record>,
+    pub(super) queues: BTreeMap<QueueGuid, RegisteredQueue>,
+    pub(super) jobs: BTreeMap<JobGuid, RegisteredJob>,
+}
+
+#[derive(Clone)]
+pub(super) struct RegisteredOrganization {
+    pub(super) name: String,
+    pub(super) publisher: bool,
+    pub(super) users: BTreeSet<String>,
+}
+
+#[derive(Clone)]
+pub(super) struct RegisteredKey {
+    pub(super) digest: CredentialDigest,
+    pub(super) organization: OrganizationId,
+    pub(super) user: String,
+    pub(super) revoked: bool,
+}
+
+#[derive(Clone)]
+pub(super) struct RegisteredComputer {
+    pub(super) organization: OrganizationId,
+    pub(super) name: String,
+    pub(super) hardware_hash: Option<CredentialDigest>,
+    pub(super) serial_number: Option<String>,
+    pub(super) user: Option<String>,
+}
+
+#[derive(Clone)]
+pub(super) struct Record {
+    pub(super) organization: OrganizationId,
+    pub(super) name: String,
+}
+
+#[derive(Clone)]
+pub(super) struct RegisteredQueue {
+    pub(super) organization: OrganizationId,
+    pub(super) name: String,
+    pub(super) device: Option<DeviceGuid>,
+    pub(super) uses: BTreeSet<ResourceGuid>,
+}
+
+#[derive(Clone)]
+pub(super) struct RegisteredJob {
+    pub(super) organization: OrganizationId,
+    pub(super) name: String,
+    pub(super) queue: Option<QueueGuid>,
+    pub(super) uses: BTreeSet<ResourceGuid>,
+}
+
+impl FleetState {
+    pub(super) fn organization_name(&self, id: OrganizationId) -> String {
+        self.organizations.get(&id).map(|organization| organization.name.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn is_publisher(&self, id: OrganizationId) -> bool {
+        self.organizations.get(&id).is_some_and(|organization| organization.publisher)
+    }
+
+    /// The queue or job of the organization that uses the resource (decision O3).
+    pub(super) fn user_of(&self, organization: OrganizationId, guid: ResourceGuid) -> Option<String> {
+        let queues = self.queues.values().filter(|queue| queue.organization == organization);
+        let mut queues = queues.filter(|queue| queue.uses.contains(&guid));
+        let jobs = self.jobs.values().filter(|job| job.organization == organization);
+        let mut jobs = jobs.filter(|job| job.uses.contains(&guid));
+        let queue = queues.next().map(|queue| format!("queue \"{}\"", queue.name));
+        queue.or_else(|| jobs.next().map(|job| format!("job \"{}\"", job.name)))
+    }
+
+    pub(super) fn find_organization(&self, name: &str) -> Result<OrganizationId, FleetConflict> {
+        let found = self.organizations.iter().find(|(_, organization)| organization.name == name);
+        let missing = || FleetConflict::NotFound { record: format!("organization \"{name}\"") };
+        found.map(|(id, _)| *id).ok_or_else(missing)
+    }
+
+    pub(super) fn find_user(&self, organization: &str, user: &str) -> Result<OrganizationId, FleetConflict> {
+        let id = self.find_organization(organization)?;
+        if self.has_user(id, user) {
+            return Ok(id);
+        }
+        Err(FleetConflict::NotFound { record: user_record(organization, user) })
+    }
+
+    pub(super) fn apply(&mut self, fleet: &Fleet, new_keys: &[NewKey]) -> Result<Applied, FleetConflict> {
+        let mut applied = Applied::default();
+        for organization in &fleet.organizations {
+            let id = self.register_organization(organization);
+            for user in &organization.users {
+                self.register_user(id, organization, user, new_keys, &mut applied)?;
+            }
+            organization.computers.iter().try_for_each(|computer| self.register_computer(id, computer))?;
+            organization.devices.iter().try_for_each(|device| self.register_device(id, device))?;
+            organization.queues.iter().try_for_each(|queue| self.register_queue(id, queue))?;
+            organization.jobs.iter().try_for_each(|job| self.register_job(id, job))?;
+        }
+        let place = |issued: &NewKey| new_keys.iter().position(|key| key == issued);
+        applied.issued.sort_by_key(place);
+        Ok(applied)
+    }
+
+    /// Registers a key that nobody has or had.
+    pub(super) fn register_key(&mut self, id: OrganizationId, key: &NewKey) -> Result<(), FleetConflict> {
+        if self.keys.iter().any(|registered| registered.digest == key.digest()) {
+            let record = user_record(&key.organization, &key.user);
+            return Err(FleetConflict::CredentialTaken { credential: "MisKey", record });
+        }
+        self.keys.push(RegisteredKey {
+            digest: key.digest(),
+            organization: id,
+            user: key.user.clone(),
+            revoked: false,
+        });
+        Ok(())
+    }
+
+    fn has_user(&self, id: OrganizationId, user: &str) -> bool {
+        self.organizations.get(&id).is_some_and(|organization| organization.users.contains(user))
+    }
+
+    fn register_organization(&mut self, named: &FleetOrganization) -> OrganizationId {
+        let id = self.find_organization(&named.name);
+        let id = id.unwrap_or_else(|_| OrganizationId((1..).nth(self.organizations.len()).unwrap_or(i64::MAX)));
+        let organization = self.organizations.entry(id).or_insert_with(|| RegisteredOrganization {
+            name: named.name.clone(),
+            publisher: false,
+            users: BTreeSet::new(),
+        });
+        organization.publisher = named.publisher.unwrap_or(organization.publisher);
+        organization.users.extend(named.users.iter().map(|user| user.name.clone()));
+        id
+    }
+
+    fn register_user(
+        &mut self,
+        id: OrganizationId,
+        organization: &FleetOrganization,
+        user: &User,
+        new_keys: &[NewKey],
+        applied: &mut Applied,
+    ) -> Result<(), FleetConflict> {
+        let own = |key: &&RegisteredKey| key.organization == id && key.user == user.name;
+        let keyless = !self.keys.iter().any(|key| own(&key));
+        let Some(mis_key) = user.mis_key.clone() else {
+            let named = |key: &&NewKey| key.organization == organization.name && key.user == user.name;
+            if let Some(key) = new_keys.iter().find(named).filter(|_| keyless) {
+                self.register_key(id, key)?;
+                applied.issued.push(key.clone());
+            }
+            return Ok(());
+        };
+        let key = NewKey { organization: organization.name.clone(), user: user.name.clone(), mis_key };
+        // A key of somebody else is an error even where this user needs none.
+        let live = match self.keys.iter().find(|registered| registered.digest == key.digest()) {
+            Some(registered) if own(&registered) => !registered.revoked,
+            None if !keyless => false,
+            _ => return self.register_key(id, &key),
+        };
+        if !live {
+            applied.keys_left_out.push((key.organization, key.user));
+        }
+        Ok(())
+    }
+
+    fn register_computer(&mut self, id: OrganizationId, named: &Computer) -> Result<(), FleetConflict> {
+        let record = format!("computer {}", named.guid);
+        if let Some(user) = named.user.as_deref().filter(|user| !self.has_user(id, user)) {
+            return Err(FleetConflict::UnknownTarget { record, target: format!("user \"{user}\"") });
+        }
+        let hardware_hash = named.hardware_hash.as_ref().map(Secret::digest);
+        let taken = |(guid, other): (&ComputerGuid, &RegisteredComputer)| {
+            *guid != named.guid && hardware_hash.is_some() && other.hardware_hash == hardware_hash
+        };
+        if self.computers.iter().any(taken) {
+            return Err(FleetConflict::CredentialTaken { credential: "HardwareHash", record });
+        }
+        let computer = match self.computers.entry(named.guid) {
+            Entry::Occupied(found) if found.get().organization != id => {
+                return Err(FleetConflict::OtherOrganization { record });
+            }
+            Entry::Occupied(found) => found.into_mut(),
+            Entry::Vacant(place) => place.insert(RegisteredComputer {
+                organization: id,
+                name: named.guid.to_string(),
+                hardware_hash: None,
+                serial_number: None,
+                user: None,
+            }),
+        };
+        update(&mut computer.name, named.name.as_ref());
+        computer.hardware_hash = hardware_hash.or(computer.hardware_hash);
+        computer.serial_number = named.serial_number.clone().or_else(|| computer.serial_number.take());
+        computer.user = named.user.clone().or_else(|| computer.user.take());
+        Ok(())
+    }
+
+    fn register_device(&mut self, id: OrganizationId, named: &Device) -> Result<(), FleetConflict> {
+        let new = || Record { organization: id, name: named.guid.to_string() };
+        let device = self.devices.entry(named.guid).or_insert_with(new);
+        of_organization(id, device.organization, "device", named.guid)?;
+        update(&mut device.name, named.name.as_ref());
+        Ok(())
+    }
+
+    fn register_queue(&mut self, id: OrganizationId, named: &Queue) -> Result<(), FleetConflict> {
+        let is_own = |device: &DeviceGuid| self.devices.get(device).is_some_and(|found| found.organization == id);
+        if let Some(device) = named.device.filter(|device| !is_own(device)) {
+            let (record, target) = (format!("queue {}", named.guid), format!("device {device}"));
+            return Err(FleetConflict::UnknownTarget { record, target });
+        }
+        let queue = self.queues.entry(named.guid).or_insert_with(|| RegisteredQueue {
+            organization: id,
+            name: named.guid.to_string(),
+            device: None,
+            uses: BTreeSet::new(),
+        });
+        of_organization(id, queue.organization, "queue", named.guid)?;
+        update(&mut queue.name, named.name.as_ref());
+        queue.device = named.device.or(queue.device);
+        if let Some(uses) = &named.uses {
+            queue.uses = uses.iter().copied().collect();
+        }
+        Ok(())
+    }
+
+    fn register_job(&mut self, id: OrganizationId, named: &Job) -> Result<(), FleetConflict> {
+        let is_own = |queue: &QueueGuid| self.queues.get(queue).is_some_and(|found| found.organization == id);
+        if let Some(queue) = named.queue.filter(|queue| !is_own(queue)) {
+            let (record, target) = (format!("job {}", named.guid), format!("queue {queue}"));
+            return Err(FleetConflict::UnknownTarget { record, target });
+        }
+        let job = self.jobs.entry(named.guid).or_insert_with(|| RegisteredJob {
+            organization: id,
+            name: named.guid.to_string(),
+            queue: None,
+            uses: BTreeSet::new(),
+        });
+        of_organization(id, job.organization, "job", named.guid)?;
+        update(&mut job.name, named.name.as_ref());
+        job.queue = named.queue.or(job.queue);
+        if let Some(uses) = &named.uses {
+            job.uses = uses.iter().copied().collect();
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn user_record(organization: &str, user: &str) -> String {
+    format!("user \"{user}\" of \"{organization}\"")
+}
+
+fn of_organization(
+    id: OrganizationId,
+    registered: OrganizationId,
+    kind: &str,
+    guid: impl Display,
+) -> Result<(), FleetConflict> {
+    if id == registered {
+        return Ok(());
+    }
+    Err(FleetConflict::OtherOrganization { record: format!("{kind} {guid}") })
+}
+
+fn update(name: &mut String, given: Option<&String>) {
+    if let Some(given) = given {
+        name.clone_from(given);
+    }
+}

@@ -1,0 +1,125 @@
+//! The resources in memory.
+
+use super::{InMemoryStore, State};
+use crate::caller::OrganizationId;
+use crate::error::StoreError;
+use crate::guid::ResourceGuid;
+use crate::resource::{
+    Deletion, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoredResource, Storing,
+};
+use crate::text::Folded;
+use crate::timestamp::Timestamp;
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use std::cmp::Reverse;
+
+#[async_trait]
+impl ResourceRepository for InMemoryStore {
+    async fn store(
+        &self,
+        organization: OrganizationId,
+        resource: NewResource,
+        now: Timestamp,
+    ) -> Result<Storing, StoreError> {
+        let mut state = self.working()?;
+        let former = state.resources.get(&(organization, resource.guid)).cloned();
+        if let Some(former) = former.as_ref().filter(|former| former.modified >= resource.modified) {
+            return Ok(Storing::NotNewer(Box::new(former.clone())));
+        }
+        let kept = former.as_ref().map_or(Domain::Private, |former| former.domain);
+        let stored = StoredResource {
+            organization,
+            guid: resource.guid,
+            resource_type: resource.resource_type,
+            checksum: resource.checksum,
+            modified: resource.modified,
+            domain: resource.domain.unwrap_or(kept),
+            meta: resource.meta,
+            content: resource.content,
+        };
+        state.resources.insert((organization, stored.guid), stored);
+        if let Some(former) = former {
+            state.discarded.insert(former.content.key, now);
+        }
+        Ok(Storing::Stored)
+    }
+
+    async fn delete(
+        &self,
+        organization: OrganizationId,
+        guid: ResourceGuid,
+        now: Timestamp,
+    ) -> Result<Deletion, StoreError> {
+        let mut state = self.working()?;
+        if !state.resources.contains_key(&(organization, guid)) {
+            return Ok(Deletion::NotFound);
+        }
+        if let Some(by) = state.fleet.user_of(organization, guid) {
+            return Ok(Deletion::InUse { by });
+        }
+        if let Some(former) = state.resources.remove(&(organization, guid)) {
+            state.discarded.insert(former.content.key, now);
+        }
+        Ok(Deletion::Deleted)
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        guid: ResourceGuid,
+    ) -> Result<Option<StoredResource>, StoreError> {
+        Ok(self.working()?.resources.get(&(organization, guid)).cloned())
+    }
+
+    async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
+        let state = self.working()?;
+        let published = state.resources.values().filter(|resource| {
+            resource.guid == guid
+                && resource.domain == Domain::Public
+                && state.fleet.is_publisher(resource.organization)
+        });
+        Ok(published.min_by_key(|resource| (Reverse(resource.modified), resource.organization)).cloned())
+    }
+
+    async fn exists_anywhere(&self, guid: ResourceGuid) -> Result<bool, StoreError> {
+        Ok(self.working()?.resources.keys().any(|(_, existing)| *existing == guid))
+    }
+
+    async fn find_by_pmm(
+        &self,
+        organization: OrganizationId,
+        key: &PmmKey,
+    ) -> Result<Option<StoredResource>, StoreError> {
+        let state = self.working()?;
+        let matching = own(&state, organization).filter(|resource| resource.meta.pmm.as_ref() == Some(key));
+        Ok(matching.min_by_key(|resource| (Reverse(resource.modified), resource.guid)).cloned())
+    }
+
+    fn list(
+        &self,
+        organization: OrganizationId,
+        filter: ListFilter,
+    ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
+        let read = move |state: &State| {
+            let of_type = |resource: &StoredResource| {
+                filter.types.as_ref().is_none_or(|types| types.contains(&resource.resource_type.folded()))
+            };
+            let matching = own(state, organization)
+                .filter(|resource| resource.domain == filter.domain && of_type(resource))
+                .cloned();
+            let mut matching: Vec<StoredResource> = matching.collect();
+            matching.sort_by_cached_key(|resource| (Folded::of(&resource.meta.name), resource.guid));
+            matching
+        };
+        self.stream(read, |resource| ResourceListItem {
+            guid: resource.guid,
+            resource_type: resource.resource_type,
+            checksum: resource.checksum,
+            name: resource.meta.name,
+        })
+    }
+}
+
+fn own(state: &State, organization: OrganizationId) -> impl Iterator<Item = &StoredResource> {
+    state.resources.values().filter(move |resource| resource.organization == organization)
+}
