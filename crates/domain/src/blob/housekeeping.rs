@@ -12,7 +12,7 @@ use std::time::Duration;
 const BATCH: usize = 500;
 
 /// Younger blobs that nothing refers to may belong to an upload under way.
-const ORPHAN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+const ORPHAN_AGE: Duration = Duration::from_hours(24);
 
 /// The background work on blobs.
 pub struct Housekeeping {

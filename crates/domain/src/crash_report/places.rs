@@ -12,7 +12,7 @@ const PLACES: [(Place, &str, &[&str]); 3] = [
 
 /// The place of each part. Three rounds over all parts: name and content type agree; the name alone;
 /// the content type alone. The first in the body wins; what gets no place is an attachment.
-pub(super) fn assign<'a>(heads: impl Iterator<Item = &'a PartHead> + Clone) -> Vec<Place> {
+pub(super) fn assign<'a>(heads: &(impl Iterator<Item = &'a PartHead> + Clone)) -> Vec<Place> {
     let mut places: Vec<Option<Place>> = heads.clone().map(|_| None).collect();
     let rounds: [fn(bool, bool) -> bool; 3] = [|name, kind| name && kind, |name, _| name, |_, kind| kind];
     for agrees in rounds {

@@ -160,7 +160,7 @@ impl CrashReportService {
 
     /// Decisions C1, C2 and C6.
     fn place(&self, parts: &[Part]) -> Outcome<Vec<Place>> {
-        let places = assign(parts.iter().map(|part| &part.head));
+        let places = assign(&parts.iter().map(|part| &part.head));
         let dropped = |place: Place| {
             let mut pairs = parts.iter().zip(&places);
             pairs.any(|(part, taken)| *taken == place && part.uploaded.is_none())

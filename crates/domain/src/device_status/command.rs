@@ -99,7 +99,8 @@ impl QueueLength {
             let Some(member) = value.member(name) else {
                 continue;
             };
-            let number = member.as_number().filter(|number| *number >= 0.0 && (name != "Sheets" || number.fract() == 0.0));
+            let number =
+                member.as_number().filter(|number| *number >= 0.0 && (name != "Sheets" || number.fract() == 0.0));
             let number = number.ok_or_else(|| invalid(&format!("has {name} {}", quoted(&member.to_string()))))?;
             given.push((name, number));
         }

@@ -19,8 +19,12 @@ impl Secret {
 
     /// A new `MisKey` of 256 random bits, in 64 hexadecimal digits.
     #[must_use]
-    pub fn generate(random: &[u8; 32]) -> Self {
-        Self(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    pub fn generate(random: [u8; 32]) -> Self {
+        let mut digits = String::with_capacity(64);
+        for byte in random {
+            digits.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0')));
+        }
+        Self(digits)
     }
 
     /// The credential itself, to print it once.

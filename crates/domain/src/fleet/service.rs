@@ -63,7 +63,7 @@ impl FleetService {
     }
 
     fn new_key(&self, organization: &str, user: &str) -> NewKey {
-        let mis_key = Secret::generate(&self.ids.secret());
+        let mis_key = Secret::generate(self.ids.secret());
         NewKey { organization: organization.to_owned(), user: user.to_owned(), mis_key }
     }
 }

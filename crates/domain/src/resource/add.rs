@@ -247,7 +247,8 @@ impl ResourceService {
     /// Reads the JSON part. The outer error is one of the body's format, the inner one of its values.
     fn describe(&self, text: &[u8]) -> Outcome<Outcome<Description>> {
         let not_formatted = |detail: String| Reason::NotProperlyFormatted.because(detail);
-        let json = (self.parse_json)(text).map_err(|error| not_formatted(format!("JsonString is not JSON: {error}")))?;
+        let json =
+            (self.parse_json)(text).map_err(|error| not_formatted(format!("JsonString is not JSON: {error}")))?;
         match json.unwrapped() {
             Json::Object(_) => Ok(Description::read(&json)),
             _ => Err(not_formatted("JsonString is not a JSON object".to_owned())),
