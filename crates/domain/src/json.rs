@@ -40,10 +40,10 @@ impl Json {
         let Json::Object(members) = self else {
             return None;
         };
-        let exact = members.iter().rposition(|(key, _)| key == name);
-        let place = exact.or_else(|| members.iter().rposition(|(key, _)| key.eq_ignore_ascii_case(name)))?;
-        let value = &members[place].1;
-        (*value != Json::Null).then_some((place, value))
+        let find =
+            |fits: &dyn Fn(&str) -> bool| members.iter().rposition(|(key, value)| fits(key) && *value != Json::Null);
+        let place = find(&|key| key == name).or_else(|| find(&|key| key.eq_ignore_ascii_case(name)))?;
+        Some((place, &members[place].1))
     }
 
     /// The value as text: a text, or a number in its spelling (decision R5).

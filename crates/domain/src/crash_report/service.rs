@@ -138,7 +138,11 @@ impl CrashReportService {
         loop {
             let bytes = match source.chunk().await {
                 Ok(Some(bytes)) if part.size < readable => bytes,
-                Ok(_) => break,
+                Ok(Some(_)) => {
+                    abort(upload.take()).await;
+                    break;
+                }
+                Ok(None) => break,
                 Err(error) => return Err(give_up(upload, error.into()).await),
             };
             part.size += bytes.len() as u64;
