@@ -40,8 +40,11 @@ impl Meta {
             let detail = if sent.is_none() { "Meta is missing" } else { "Meta is not an object" };
             return Err(Reason::MetaNameRequired.because(detail));
         };
-        let mut meta =
-            Json::Object(members.iter().map(|(name, value)| (storable(name), storable_value(value))).collect());
+        // A `null` counts as absent where a text of ours is meant (decision R5), else it is kept (T8).
+        let absent =
+            |name: &str, value: &Json| *value == Json::Null && TEXTS.iter().any(|text| text.eq_ignore_ascii_case(name));
+        let kept = members.iter().filter(|(name, value)| !absent(name, value));
+        let mut meta = Json::Object(kept.map(|(name, value)| (storable(name), storable_value(value))).collect());
         for name in TEXTS {
             adopt_text(&mut meta, name);
         }
@@ -82,13 +85,11 @@ fn adopt_text(meta: &mut Json, name: &str) {
     }
 }
 
-/// MediaType is also answered as Media (decision T9), in place of a `null` where one was sent.
+/// MediaType is also answered as Media (decision T9).
 fn add_media(meta: &mut Json, media_type: String) {
-    let Json::Object(members) = meta else {
-        return;
-    };
-    members.retain(|(name, value)| !(name.eq_ignore_ascii_case("Media") && *value == Json::Null));
-    members.push(("Media".to_owned(), Json::Text(media_type)));
+    if let Json::Object(members) = meta {
+        members.push(("Media".to_owned(), Json::Text(media_type)));
+    }
 }
 
 /// The value with U+0000 replaced in its texts (decision R9).
