@@ -1,0 +1,42 @@
+//! Documents hold together: links lead somewhere, choices are recorded in one form.
+
+use crate::workspace::{has_extension, none_of, root, texts};
+use std::path::Path;
+
+fn documents() -> Vec<(String, String)> {
+    texts().into_iter().filter(|(path, _)| has_extension(path, "md")).collect()
+}
+
+#[test]
+fn every_link_to_a_file_leads_to_one() {
+    let mut problems = Vec::new();
+    for (path, text) in documents() {
+        let folder = root().join(&path).parent().unwrap().to_owned();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            let elsewhere = file.is_empty() || file.contains("://");
+            if !elsewhere && !folder.join(file).exists() {
+                problems.push(format!("{path}: {target}"));
+            }
+        }
+    }
+    none_of("links that lead nowhere", &problems);
+}
+
+#[test]
+fn every_choice_is_recorded_in_the_same_form() {
+    let mut numbers = Vec::new();
+    let mut problems = Vec::new();
+    for (path, text) in documents().iter().filter(|(path, _)| path.starts_with("docs/decisions/")) {
+        let name = Path::new(path).file_stem().unwrap().to_str().unwrap();
+        let (number, _) = name.split_once('-').expect("NNNN-slug.md");
+        numbers.push(number.parse::<usize>().unwrap());
+        let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        if headings != ["Status", "Context", "Decision", "Consequences"] || !text.starts_with(&format!("# {number} ")) {
+            problems.push(format!("{path}: {headings:?}"));
+        }
+    }
+    none_of("choices in another form", &problems);
+    assert!(!numbers.is_empty());
+    assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "the choices are numbered without gaps");
+}

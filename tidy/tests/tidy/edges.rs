@@ -1,0 +1,127 @@
+//! Dependencies point inward only, and each framework stays in its adapter.
+
+use crate::workspace::{none_of, read, root, sources};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// All that `domain` may use: no I/O, no framework, no runtime, no serde.
+const DOMAIN: [&str; 12] = [
+    "async-trait",
+    "bytes",
+    "futures-core",
+    "futures-util",
+    "icu_casemap",
+    "icu_normalizer",
+    "mockall",
+    "sha1",
+    "sha2",
+    "thiserror",
+    "time",
+    "uuid",
+];
+
+/// Which of our own crates each may use.
+const OWN: [(&str, &[&str]); 6] = [
+    ("domain", &[]),
+    ("adapters-db", &["domain"]),
+    ("adapters-blob", &["domain"]),
+    ("http-actix", &["domain"]),
+    ("server", &["domain", "adapters-db", "adapters-blob", "http-actix"]),
+    ("tidy", &[]),
+];
+
+/// Which crates may use a framework; names are prefixes.
+const FRAMEWORKS: [(&str, &[&str]); 7] = [
+    ("actix", &["http-actix", "server"]),
+    ("anyhow", &["server"]),
+    ("clap", &["server"]),
+    ("figment", &["server"]),
+    ("multer", &["http-actix"]),
+    ("object_store", &["adapters-blob"]),
+    ("sea-orm", &["adapters-db"]),
+];
+
+/// What only tests may use; names are prefixes.
+const FOR_TESTS: [&str; 4] = ["mockall", "proptest", "s3s", "tempfile"];
+
+/// The normal dependencies of each crate of the workspace, and whether each is optional.
+fn dependencies() -> BTreeMap<String, BTreeMap<String, bool>> {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps", "--locked"])).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let normal = |package: &Value| -> BTreeMap<String, bool> {
+        let all = package["dependencies"].as_array().unwrap().iter();
+        let normal = all.filter(|dependency| dependency["kind"].is_null());
+        normal.map(|found| (found["name"].as_str().unwrap().to_owned(), found["optional"] == true)).collect()
+    };
+    packages.map(|package| (package["name"].as_str().unwrap().to_owned(), normal(package))).collect()
+}
+
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn domain_uses_what_is_allowed_and_nothing_else() {
+    let dependencies = dependencies();
+    let names: BTreeSet<&str> = dependencies["domain"].keys().map(String::as_str).collect();
+    assert_eq!(names, BTreeSet::from(DOMAIN));
+    assert!(dependencies["domain"]["mockall"], "mockall is for tests and must be optional");
+}
+
+#[test]
+fn our_crates_depend_inward_only() {
+    let dependencies = dependencies();
+    let members: BTreeSet<&str> = dependencies.keys().map(String::as_str).collect();
+    assert_eq!(members, OWN.iter().map(|(name, _)| *name).collect(), "a crate is missing from the list of this test");
+    for (name, allowed) in OWN {
+        let own: BTreeSet<&str> = dependencies[name].keys().map(String::as_str).collect();
+        let forbidden: Vec<_> = own.intersection(&members).filter(|used| !allowed.contains(used)).collect();
+        assert!(forbidden.is_empty(), "{name} must not depend on {forbidden:?}");
+    }
+}
+
+#[test]
+fn each_framework_stays_in_its_adapter() {
+    let mut problems = Vec::new();
+    for (crate_name, used) in dependencies() {
+        for (framework, allowed) in FRAMEWORKS {
+            let found = used.keys().filter(|name| name.starts_with(framework));
+            let forbidden = found.filter(|_| !allowed.contains(&crate_name.as_str()));
+            problems.extend(forbidden.map(|name| format!("{crate_name} uses {name}")));
+        }
+    }
+    none_of("frameworks outside their adapters", &problems);
+}
+
+#[test]
+fn the_program_holds_nothing_that_is_for_tests() {
+    let tree = cargo(&["tree", "-p", "server", "-e", "normal", "--prefix", "none", "--locked", "--offline"]);
+    let inside: Vec<String> =
+        tree.lines().filter(|line| FOR_TESTS.iter().any(|name| line.starts_with(name))).map(str::to_owned).collect();
+    none_of("crates for tests in the program", &inside);
+    assert!(tree.contains("domain v"), "the tree was not read:\n{tree}");
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    for (name, _) in OWN {
+        let folder = if name == "tidy" { "tidy".to_owned() } else { format!("crates/{name}") };
+        let manifest = read(&format!("{folder}/Cargo.toml"));
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{folder}/Cargo.toml lacks `[lints] workspace = true`");
+    }
+}
+
+#[test]
+fn domain_does_no_input_or_output() {
+    let forbidden = ["std::fs", "std::net", "std::process", "std::env", "tokio::", "println!"];
+    let mut problems = Vec::new();
+    for (path, text) in sources().iter().filter(|(path, _)| path.starts_with("crates/domain/src/")) {
+        let found = forbidden.iter().filter(|word| text.contains(**word));
+        problems.extend(found.map(|word| format!("{path} names {word}")));
+    }
+    none_of("input or output in domain", &problems);
+}

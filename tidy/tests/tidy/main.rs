@@ -1,0 +1,12 @@
+//! The tests that hold the shape of the workspace, and the reading of its files that they share.
+
+#![expect(clippy::unwrap_used, reason = "a file that can't be read is a failed test")]
+
+mod changelog;
+mod decisions;
+mod documents;
+mod edges;
+mod keys;
+mod sources;
+mod tour;
+mod workspace;

@@ -1,0 +1,59 @@
+//! The workspace as files: where it is, which text files it has, what is in them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that hold what is made, not what is written.
+const MADE: [&str; 4] = ["target", "data", ".git", ".venv"];
+
+/// The folder of the workspace.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The contents of a file of the workspace.
+pub(crate) fn read(path: &str) -> String {
+    let full = root().join(path);
+    fs::read_to_string(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()))
+}
+
+/// Every text file of the workspace with its path from the root, in order.
+pub(crate) fn texts() -> Vec<(String, String)> {
+    let mut paths = Vec::new();
+    collect(root(), &mut paths);
+    paths.sort();
+    let relative = |path: &Path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+    let text = |path: PathBuf| Some((relative(&path), String::from_utf8(fs::read(&path).ok()?).ok()?));
+    paths.into_iter().filter_map(text).collect()
+}
+
+/// The Rust sources among [`texts`].
+pub(crate) fn sources() -> Vec<(String, String)> {
+    texts().into_iter().filter(|(path, _)| has_extension(path, "rs")).collect()
+}
+
+pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == extension)
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
+    // A folder of build products that somebody put into the tree says so by this file.
+    if folder.join("CACHEDIR.TAG").exists() {
+        return;
+    }
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() && !MADE.iter().any(|made| entry.file_name() == *made) {
+            collect(&entry.path(), paths);
+        } else if kind.is_file() {
+            paths.push(entry.path());
+        }
+    }
+}
+
+/// Fails with all of `problems`, one a line.
+#[track_caller]
+pub(crate) fn none_of(what: &str, problems: &[String]) {
+    assert!(problems.is_empty(), "{what}:\n  {}\n", problems.join("\n  "));
+}
