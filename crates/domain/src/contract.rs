@@ -1,1 +1,74 @@
-//! What every implementation of a port must hold, one file per port, one function per clause.
+//! What every implementation of a port must hold: one file for each port, one function for each
+//! clause, the clause as its name.
+//!
+//! A clause gets an empty database of its own. [`store_contract!`](crate::store_contract) makes each
+//! clause a test of one backend. A clause ends with an error where the port fails, and panics where
+//! the port answers but breaks its contract.
+
+#![expect(clippy::missing_panics_doc, reason = "every clause panics where the contract is broken")]
+#![expect(clippy::missing_errors_doc, reason = "every clause passes on the errors of its port")]
+
+mod clauses;
+mod scene;
+
+pub mod crash_report;
+pub mod credentials;
+pub mod device_status;
+pub mod fleet_conflicts;
+pub mod fleet_directory;
+pub mod fleet_keys;
+pub mod fleet_registry;
+pub mod ledger;
+pub mod log_entry;
+pub mod log_filter;
+pub mod resource_delete;
+pub mod resource_find;
+pub mod resource_list;
+pub mod resource_store;
+
+use crate::access::CredentialDirectory;
+use crate::blob::BlobLedger;
+use crate::crash_report::CrashReportRepository;
+use crate::device_status::DeviceStatusRepository;
+use crate::fleet::{FleetDirectory, FleetRegistry};
+use crate::log_entry::LogRepository;
+use crate::resource::ResourceRepository;
+use crate::testing::InMemoryStore;
+use std::error::Error;
+use std::sync::Arc;
+
+/// How a clause ends: kept, or with the error of a port that should have worked.
+pub type Kept = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// The database ports of one backend, all over the same database.
+#[derive(Clone)]
+pub struct Stores {
+    pub resources: Arc<dyn ResourceRepository>,
+    pub logs: Arc<dyn LogRepository>,
+    pub crash_reports: Arc<dyn CrashReportRepository>,
+    pub device_statuses: Arc<dyn DeviceStatusRepository>,
+    pub fleet_directory: Arc<dyn FleetDirectory>,
+    pub fleet_registry: Arc<dyn FleetRegistry>,
+    pub credentials: Arc<dyn CredentialDirectory>,
+    pub ledger: Arc<dyn BlobLedger>,
+}
+
+impl Stores {
+    /// The ports of an in-memory database.
+    #[must_use]
+    pub fn in_memory(store: &InMemoryStore) -> Self {
+        let store = Arc::new(store.clone());
+        Self {
+            resources: store.clone(),
+            logs: store.clone(),
+            crash_reports: store.clone(),
+            device_statuses: store.clone(),
+            fleet_directory: store.clone(),
+            fleet_registry: store.clone(),
+            credentials: store.clone(),
+            ledger: store,
+        }
+    }
+}
+
+pub mod blob_store;

@@ -1,0 +1,226 @@
+//! The list of all clauses, from which each backend makes its tests.
+
+/// Makes every clause of the database ports a test of one backend.
+///
+/// `$name` becomes a module of tests; `$open` is an expression that is awaited for each test and
+/// gives the [`Stores`](crate::contract::Stores) of an empty database and something that is dropped
+/// after the test, such as its folder. The calling crate needs tokio with macros and its
+/// multi-thread runtime.
+///
+/// ```ignore
+/// domain::store_contract!(sqlite, open_fresh_database());
+/// ```
+#[macro_export]
+macro_rules! store_contract {
+    ($name:ident, $open:expr) => {
+        mod $name {
+            #[allow(unused_imports, reason = "the expression may name everything by whole paths")]
+            use super::*;
+
+            async fn open() -> ($crate::contract::Stores, impl Sized) {
+                ($open).await
+            }
+
+            $crate::store_clauses! {
+                resource_store {
+                    a_new_resource_is_found_as_it_was_stored,
+                    a_newer_resource_replaces_the_stored_one_whole,
+                    an_older_resource_is_refused_and_changes_nothing,
+                    a_resource_with_an_equal_timestamp_is_refused,
+                    one_microsecond_makes_a_resource_newer,
+                    timestamps_of_all_years_are_kept,
+                    an_unnamed_domain_is_private_at_first,
+                    an_unnamed_domain_keeps_the_stored_one,
+                    a_named_domain_replaces_the_stored_one,
+                    the_replaced_blob_is_discarded_at_the_time_of_the_call,
+                    organizations_keep_their_own_resource_under_one_guid,
+                    of_concurrent_updates_the_newest_wins,
+                    of_concurrent_equal_timestamps_exactly_one_is_stored,
+                    concurrent_writes_of_different_resources_all_land,
+                    texts_are_kept_byte_for_byte,
+                    sizes_of_all_magnitudes_are_kept,
+                    a_store_that_was_begun_ends_without_its_caller,
+                }
+                resource_delete {
+                    a_deleted_resource_is_gone,
+                    the_deleted_blob_is_discarded_at_the_time_of_the_call,
+                    what_is_not_there_cannot_be_deleted,
+                    another_organizations_resource_is_not_deleted,
+                    a_resource_that_a_queue_uses_is_not_deleted,
+                    a_resource_that_a_job_uses_is_not_deleted,
+                    uses_of_another_organization_do_not_hold_a_resource,
+                    a_use_that_was_replaced_no_longer_holds_a_resource,
+                    a_resource_in_use_can_be_updated,
+                    a_deleted_resource_can_be_added_again_with_an_older_timestamp,
+                    of_concurrent_deletions_exactly_one_deletes,
+                    concurrent_updates_and_deletions_lose_no_blob,
+                    a_deletion_that_was_begun_ends_without_its_caller,
+                }
+                resource_find {
+                    only_the_own_resource_is_found,
+                    a_public_resource_of_a_publisher_is_published,
+                    a_public_resource_of_another_organization_is_not_published,
+                    a_private_resource_of_a_publisher_is_not_published,
+                    who_is_no_publisher_any_more_publishes_nothing,
+                    of_several_published_resources_the_newest_is_found,
+                    of_equally_new_published_resources_the_lowest_organizations_is_found,
+                    a_resource_of_any_organization_exists_anywhere,
+                    pmm_values_are_compared_without_case_over_unicode,
+                    each_pmm_value_counts,
+                    a_pmm_lookup_stays_within_the_organization,
+                    of_several_pmm_matches_the_newest_is_found,
+                    of_equally_new_pmm_matches_the_lowest_guid_is_found,
+                    an_updated_resource_is_found_under_its_new_pmm_values_only,
+                    very_long_pmm_values_are_told_apart_by_their_last_character,
+                }
+                resource_list {
+                    a_list_item_carries_guid_type_checksum_and_name,
+                    a_list_holds_the_own_resources_of_one_domain,
+                    an_empty_list_is_no_error,
+                    types_are_matched_without_case,
+                    a_list_of_very_many_types_is_answered,
+                    a_list_is_sorted_by_folded_name_then_guid,
+                    resources_of_one_name_are_sorted_by_guid,
+                    long_names_with_a_common_head_are_sorted_by_their_ends,
+                    very_long_names_are_listed,
+                    a_list_of_thousands_is_whole_and_in_order,
+                    slow_readers_keep_nobody_waiting,
+                }
+                log_entry {
+                    an_entry_is_listed_as_it_was_stored,
+                    empty_members_stay_empty,
+                    only_the_own_entries_are_listed,
+                    an_empty_list_is_no_error,
+                    the_newest_entry_comes_first,
+                    of_equal_times_the_last_received_comes_first,
+                    equal_entries_are_all_kept,
+                    a_list_of_thousands_of_equal_times_is_whole,
+                    a_list_of_thousands_is_in_order,
+                    texts_are_kept_byte_for_byte,
+                    descriptions_of_a_mebibyte_are_kept,
+                    concurrent_entries_all_land,
+                    an_entry_that_was_begun_ends_without_its_caller,
+                    slow_readers_keep_nobody_waiting,
+                }
+                log_filter {
+                    each_text_filter_sees_its_own_member,
+                    text_filters_match_without_case_over_unicode,
+                    only_the_star_is_special,
+                    very_long_patterns_are_answered,
+                    patterns_of_very_many_stars_are_answered,
+                    the_type_filter_lists_one_type,
+                    from_and_to_are_inclusive,
+                    filters_combine_with_and,
+                    filters_stay_within_the_organization,
+                    rare_matches_among_thousands_are_all_found,
+                }
+                crash_report {
+                    a_report_is_found_as_it_was_stored,
+                    what_a_report_lacks_stays_absent,
+                    only_the_own_report_is_found,
+                    a_report_of_hundreds_of_parts_keeps_their_order,
+                    texts_are_kept_byte_for_byte,
+                    concurrent_reports_all_land,
+                    a_report_that_was_begun_ends_without_its_caller,
+                }
+                device_status {
+                    a_status_is_found_as_it_was_put,
+                    a_status_replaces_the_former_one_whole,
+                    an_equal_status_renews_the_time_of_receipt,
+                    only_the_own_status_is_found,
+                    devices_keep_their_own_status,
+                    every_word_and_measure_is_kept,
+                    numbers_are_kept_exactly,
+                    texts_are_kept_byte_for_byte,
+                    very_many_inks_keep_their_order,
+                    of_concurrent_calls_the_last_wins,
+                }
+                fleet_directory {
+                    records_are_found_by_guid_with_their_names,
+                    records_of_another_organization_are_not_found,
+                    unknown_records_are_not_found,
+                    a_record_without_a_name_bears_its_guid,
+                }
+                fleet_registry {
+                    what_was_applied_is_exported_without_credentials,
+                    applying_a_file_again_changes_nothing,
+                    applying_an_export_changes_nothing,
+                    an_export_is_sorted,
+                    one_organization_is_exported_alone,
+                    names_and_relations_are_updated,
+                    what_a_file_leaves_out_stays_as_it_is,
+                    an_organization_is_no_publisher_at_first,
+                    names_are_kept_byte_for_byte,
+                    a_large_fleet_is_applied_in_one_step,
+                    one_file_applied_many_times_at_once_is_applied,
+                }
+                fleet_conflicts {
+                    a_computer_of_another_organization_is_a_conflict,
+                    a_device_of_another_organization_is_a_conflict,
+                    a_queue_of_another_organization_is_a_conflict,
+                    a_job_of_another_organization_is_a_conflict,
+                    one_guid_in_two_organizations_of_a_file_is_a_conflict,
+                    a_hardware_hash_of_another_computer_is_a_conflict,
+                    a_key_of_another_user_is_a_conflict,
+                    a_revoked_key_of_another_user_is_a_conflict,
+                    one_key_for_two_users_of_a_file_is_a_conflict,
+                    a_relation_to_an_unknown_record_is_a_conflict,
+                    relations_within_a_file_are_no_conflict,
+                }
+                fleet_keys {
+                    a_user_without_a_key_is_issued_the_new_one,
+                    the_key_of_the_file_goes_before_a_new_one,
+                    a_user_with_a_key_is_issued_none,
+                    a_new_key_for_nobody_in_the_file_is_not_registered,
+                    another_key_for_a_user_who_has_one_is_left_out,
+                    a_revoked_user_gets_no_key_by_a_file,
+                    a_revoked_key_is_no_longer_found,
+                    all_keys_of_a_user_are_revoked,
+                    a_revoked_user_gets_a_new_key_by_issue,
+                    revoking_reaches_one_organization_only,
+                    keys_of_unknown_users_are_a_conflict,
+                    issuing_a_key_that_is_taken_is_a_conflict,
+                    of_concurrent_applications_one_issues_the_key,
+                }
+                credentials {
+                    a_key_is_found_with_its_user_and_organization,
+                    a_hardware_hash_is_found_with_its_computer,
+                    unknown_credentials_are_not_found,
+                    a_registration_takes_effect_soon,
+                    a_changed_computer_is_found_as_it_is_now,
+                }
+                ledger {
+                    discarded_blobs_are_named_oldest_first,
+                    no_more_discarded_blobs_are_named_than_asked_for,
+                    forgotten_blobs_are_no_longer_named,
+                    a_blob_discarded_twice_is_named_once,
+                    lists_of_any_length_are_taken,
+                    referenced_and_discarded_blobs_are_known,
+                    five_hundred_keys_are_asked_for_at_once,
+                    every_claim_of_a_record_is_referenced,
+                    thousands_of_claims_are_all_referenced,
+                    a_claim_is_current_until_its_record_changes,
+                }
+            }
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! store_clauses {
+    ($($port:ident { $($clause:ident,)+ })+) => {$(
+        mod $port {
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $clause() -> $crate::contract::Kept {
+                    let (stores, guard) = super::open().await;
+                    let kept = $crate::contract::$port::$clause(&stores).await;
+                    drop(stores);
+                    drop(guard);
+                    kept
+                }
+            )+
+        }
+    )+};
+}
