@@ -27,6 +27,6 @@ VOLUME /var/lib/platen
 EXPOSE 8080 9090
 STOPSIGNAL SIGTERM
 
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["platen", "healthcheck"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=30s --retries=3 CMD ["platen", "healthcheck"]
 ENTRYPOINT ["platen"]
 CMD ["serve"]
