@@ -1,5 +1,6 @@
 //! Crash reports (interface 2.7 and 4.8).
 
+mod blank;
 mod model;
 mod places;
 mod repository;

@@ -21,5 +21,7 @@ pub mod timestamp;
 
 #[cfg(feature = "test-support")]
 pub mod contract;
+#[cfg(test)]
+mod sample;
 #[cfg(feature = "test-support")]
 pub mod testing;

@@ -20,11 +20,7 @@ pub(super) fn assign<'a>(heads: &(impl Iterator<Item = &'a PartHead> + Clone)) -
             if places.contains(&Some(place)) {
                 continue;
             }
-            let fits = |head: &PartHead| {
-                let name = head.name.as_deref().is_some_and(|sent| sent.eq_ignore_ascii_case(name));
-                let kind = head.content_type.as_deref().is_some_and(|sent| kinds.contains(&sent));
-                agrees(name, kind)
-            };
+            let fits = |head: &PartHead| agrees(has_name(head, name), has_kind(head, kinds));
             let first = heads.clone().zip(&places).position(|(head, taken)| taken.is_none() && fits(head));
             if let Some(part) = first {
                 places[part] = Some(place);
@@ -32,4 +28,22 @@ pub(super) fn assign<'a>(heads: &(impl Iterator<Item = &'a PartHead> + Clone)) -
         }
     }
     places.into_iter().map(|place| place.unwrap_or(Place::Attachment)).collect()
+}
+
+/// Whether a report is refused rather than stored without a part in this place (decision C6).
+pub(super) fn is_required(place: Place) -> bool {
+    matches!(place, Place::CallStack | Place::Xml)
+}
+
+/// Whether a part with this head can take such a place, whatever other parts there are.
+pub(super) fn may_be_required(head: &PartHead) -> bool {
+    PLACES.iter().any(|(place, name, kinds)| is_required(*place) && (has_name(head, name) || has_kind(head, kinds)))
+}
+
+fn has_name(head: &PartHead, name: &str) -> bool {
+    head.name.as_deref().is_some_and(|sent| sent.eq_ignore_ascii_case(name))
+}
+
+fn has_kind(head: &PartHead, kinds: &[&str]) -> bool {
+    head.content_type.as_deref().is_some_and(|sent| kinds.contains(&sent))
 }

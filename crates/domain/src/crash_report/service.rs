@@ -1,6 +1,7 @@
 //! The use case of crash reports: nothing of a report is lost over a bad or oversized rest of it.
 
-use super::places::assign;
+use super::blank::Blank;
+use super::places::{assign, is_required, may_be_required};
 use super::{CrashPart, CrashReportRepository, NewCrashReport, Place};
 use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded};
 use crate::body::{PartHead, PartSource};
@@ -15,6 +16,9 @@ use std::sync::Arc;
 
 /// How often the limit a body may hold before the rest of it is not even read.
 const READ_AT_MOST: u64 = 8;
+
+/// Parts that a report has at most: none of them is free, however small it is.
+const MAX_PARTS: usize = 1000;
 
 /// Longest name, file name or content type of a part that is kept, in characters.
 const MAX_NAME: usize = 200;
@@ -48,8 +52,8 @@ pub struct Received {
 /// A part that was taken in.
 struct Part {
     head: PartHead,
-    /// Only white space: no call stack (decision C2).
-    blank: bool,
+    /// Only white space is no call stack (decision C2).
+    blank: Blank,
     /// Bytes that were sent, as far as they were read.
     size: u64,
     /// `None` if it was dropped for its size (decision C6).
@@ -75,16 +79,17 @@ impl CrashReportService {
         let received = self.clock.now();
         let mut parts = Vec::new();
         let places = match self.take_in(source, &mut parts).await {
-            Ok(()) => self.place(&parts),
+            Ok(whole) => self.place(&parts, whole),
             Err(failure) => Err(failure),
         };
         let places = match places {
             Ok(places) => places,
             Err(failure) => {
-                self.remove(&parts).await;
+                self.remove(parts.into_iter().filter_map(|part| part.uploaded)).await;
                 return Err(failure);
             }
         };
+        self.remove(self.take_excess(&mut parts, &places).into_iter()).await;
         let note = self.note(&parts, &places);
         let text = |value: &Option<String>| value.as_deref().map(storable);
         let report = NewCrashReport {
@@ -105,22 +110,29 @@ impl CrashReportService {
         Ok(Received { id, note: note.as_deref().map(Detail::new) })
     }
 
-    async fn take_in(&self, source: &mut dyn PartSource, parts: &mut Vec<Part>) -> Outcome<()> {
+    /// Reads the body; `false` if the rest of it was not read.
+    async fn take_in(&self, source: &mut dyn PartSource, parts: &mut Vec<Part>) -> Outcome<bool> {
         let limit = self.limits.max_crash_report_size;
-        let mut budget = limit;
+        let mut uploaded: u64 = 0;
         let mut readable = limit.saturating_mul(READ_AT_MOST);
         while let Some(head) = source.next_part().await? {
-            let part = self.take_part(storable_head(head), source, budget, readable).await?;
+            if parts.len() == MAX_PARTS {
+                return Err(Reason::BodyTooLarge.because(format!("there are more than {MAX_PARTS} parts")));
+            }
+            let head = storable_head(head);
+            // A dump that came first must not take the room of the call stack (decision C6).
+            let budget = if may_be_required(&head) { limit } else { limit.saturating_sub(uploaded) };
+            let part = self.take_part(head, source, budget, readable).await?;
             if part.uploaded.is_some() {
-                budget -= part.size;
+                uploaded = uploaded.saturating_add(part.size);
             }
             readable = readable.saturating_sub(part.size);
             parts.push(part);
             if readable == 0 {
-                return Ok(());
+                return Ok(false);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Streams a part into the blob store; one that doesn't fit into `budget` is dropped and read on
@@ -133,8 +145,8 @@ impl CrashReportService {
         readable: u64,
     ) -> Outcome<Part> {
         let key = BlobKey::new(BlobKind::CrashReport, self.ids.guid());
-        let mut upload = Some(Upload::begin(&*self.blobs, key).await?);
-        let mut part = Part { head, blank: true, size: 0, uploaded: None };
+        let mut upload = Some(Upload::begin(&*self.blobs, key.clone()).await?);
+        let mut part = Part { head, blank: Blank::new(), size: 0, uploaded: None };
         loop {
             let bytes = match source.chunk().await {
                 Ok(Some(bytes)) if part.size < readable => bytes,
@@ -146,7 +158,7 @@ impl CrashReportService {
                 Err(error) => return Err(give_up(upload, error.into()).await),
             };
             part.size += bytes.len() as u64;
-            part.blank &= bytes.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0);
+            part.blank.look_at(&bytes);
             if part.size > budget {
                 abort(upload.take()).await;
             }
@@ -156,35 +168,59 @@ impl CrashReportService {
                 return Err(give_up(upload, error.into()).await);
             }
         }
-        if let Some(upload) = upload {
-            part.uploaded = Some(upload.finish().await?);
+        match upload.map(Upload::finish) {
+            None => Ok(part),
+            Some(finish) => match finish.await {
+                Ok(uploaded) => Ok(Part { uploaded: Some(uploaded), ..part }),
+                Err(error) => {
+                    // It may have been published all the same.
+                    self.remove_keys(&[key]).await;
+                    Err(error.into())
+                }
+            },
         }
-        Ok(part)
     }
 
     /// Decisions C1, C2 and C6.
-    fn place(&self, parts: &[Part]) -> Outcome<Vec<Place>> {
+    fn place(&self, parts: &[Part], whole: bool) -> Outcome<Vec<Place>> {
+        let limit = self.limits.max_crash_report_size;
         let places = assign(&parts.iter().map(|part| &part.head));
-        let dropped = |place: Place| {
-            let mut pairs = parts.iter().zip(&places);
-            pairs.any(|(part, taken)| *taken == place && part.uploaded.is_none())
-        };
-        for place in [Place::CallStack, Place::Xml] {
-            if dropped(place) {
-                let limit = self.limits.max_crash_report_size;
-                let detail = format!("{} takes the parts together over {limit} bytes", place.as_str());
+        let mut size: u64 = 0;
+        for (part, place) in parts.iter().zip(&places).filter(|(_, place)| is_required(**place)) {
+            size = size.saturating_add(part.size);
+            if part.uploaded.is_none() || size > limit {
+                let detail = format!("{} takes call stack and Xml together over {limit} bytes", place.as_str());
                 return Err(Reason::BodyTooLarge.because(detail));
             }
         }
         let call_stack = parts.iter().zip(&places).find(|(_, place)| **place == Place::CallStack);
         match call_stack {
-            Some((part, _)) if !part.blank => Ok(places),
+            Some((part, _)) if !part.blank.is_blank() => Ok(places),
             Some(_) => Err(Reason::CallStackRequired.because("the call stack is blank")),
-            None => {
+            None if whole => {
                 let detail = format!("none of the {} parts is a call stack by name or content type", parts.len());
                 Err(Reason::CallStackRequired.because(detail))
             }
+            None => {
+                let detail = format!("there is no call stack in the first {READ_AT_MOST} times {limit} bytes");
+                Err(Reason::BodyTooLarge.because(detail))
+            }
         }
+    }
+
+    /// Takes the dumps and attachments out that don't fit beside call stack and Xml (decision C6).
+    fn take_excess(&self, parts: &mut [Part], places: &[Place]) -> Vec<Uploaded> {
+        let required = parts.iter().zip(places).filter(|(_, place)| is_required(**place));
+        let mut size: u64 = required.map(|(part, _)| part.size).sum();
+        let mut excess = Vec::new();
+        for (part, _) in parts.iter_mut().zip(places).filter(|(_, place)| !is_required(**place)) {
+            let uploaded = part.uploaded.take_if(|uploaded| size + uploaded.size > self.limits.max_crash_report_size);
+            match uploaded {
+                Some(uploaded) => excess.push(uploaded),
+                None => size += part.uploaded.as_ref().map_or(0, |uploaded| uploaded.size),
+            }
+        }
+        excess
     }
 
     /// What was dropped for its size (decision C6).
@@ -200,12 +236,18 @@ impl CrashReportService {
             .then(|| format!("dropped, the parts together are limited to {limit} bytes: {}", dropped.join(", ")))
     }
 
-    /// Removes what was uploaded; what can't be removed now is left to the sweep, or stays an orphan.
-    async fn remove(&self, parts: &[Part]) {
+    /// Removes uploads that no report refers to.
+    async fn remove(&self, uploads: impl Iterator<Item = Uploaded>) {
+        let keys: Vec<BlobKey> = uploads.map(|uploaded| uploaded.key).collect();
+        self.remove_keys(&keys).await;
+    }
+
+    /// What can't be removed now is left to the sweep, or stays an orphan that `blobs check` finds.
+    async fn remove_keys(&self, keys: &[BlobKey]) {
         let mut left = Vec::new();
-        for uploaded in parts.iter().filter_map(|part| part.uploaded.as_ref()) {
-            if self.blobs.delete(&uploaded.key).await.is_err() {
-                left.push(uploaded.key.clone());
+        for key in keys {
+            if self.blobs.delete(key).await.is_err() {
+                left.push(key.clone());
             }
         }
         if !left.is_empty() {

@@ -102,7 +102,8 @@ impl QueueLength {
             let number =
                 member.as_number().filter(|number| *number >= 0.0 && (name != "Sheets" || number.fract() == 0.0));
             let number = number.ok_or_else(|| invalid(&format!("has {name} {}", quoted(&member.to_string()))))?;
-            given.push((name, number));
+            // Negative zero is no negative number, but it is kept as zero.
+            given.push((name, number.abs()));
         }
         let positive: Vec<_> = given.iter().filter(|(_, number)| *number > 0.0).collect();
         let (name, number) = match (&given[..], &positive[..]) {

@@ -124,23 +124,28 @@ impl<'a> Node<'a> {
         FleetFileError { path: self.path_of(name), problem: problem.to_owned() }
     }
 
-    /// Refuses what isn't an object and members that aren't known.
+    /// Refuses what isn't an object, and members that aren't known or that are there twice.
     fn allow(&self, names: &[&str]) -> Read<()> {
         let Json::Object(members) = self.value else {
             let path = if self.path.is_empty() { "the file" } else { &self.path };
             return Err(FleetFileError { path: path.to_owned(), problem: "must be an object".to_owned() });
         };
-        match members.iter().find(|(name, _)| !names.contains(&name.as_str())) {
-            Some((name, _)) => Err(self.wrong(name, &format!("is not known; allowed are {}", names.join(", ")))),
-            None => Ok(()),
+        for (place, (name, _)) in members.iter().enumerate() {
+            if !names.contains(&name.as_str()) {
+                return Err(self.wrong(name, &format!("is not known; allowed are {}", names.join(", "))));
+            }
+            if members[..place].iter().any(|(earlier, _)| earlier == name) {
+                return Err(self.wrong(name, "occurs twice"));
+            }
         }
+        Ok(())
     }
 
     fn member(&self, name: &str) -> Option<&'a Json> {
         let Json::Object(members) = self.value else {
             return None;
         };
-        let (_, value) = members.iter().rfind(|(key, _)| key == name)?;
+        let (_, value) = members.iter().find(|(key, _)| key == name)?;
         (*value != Json::Null).then_some(value)
     }
 

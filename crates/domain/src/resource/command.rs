@@ -6,7 +6,8 @@ use crate::detail::quoted;
 use crate::error::{Failure, Outcome, Reason};
 use crate::guid::ResourceGuid;
 use crate::json::Json;
-use crate::text::{Folded, is_blank};
+use crate::text::{Folded, is_blank, storable};
+use std::collections::BTreeSet;
 
 /// The part JsonString of an add or update (interface 4.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +82,9 @@ impl ListFilter {
             return Err(refused("ResourceTypes is empty"));
         }
         let all = named.iter().any(|name| *name == "*");
-        let types = (!all).then(|| named.into_iter().map(|name| Folded::of(name)).collect());
+        // Stored types hold no U+0000, and no type needs to be asked for twice.
+        let folded: BTreeSet<Folded> = named.into_iter().map(|name| Folded::of(&storable(name))).collect();
+        let types = (!all).then(|| folded.into_iter().collect());
         Ok(Self { types, domain: read_domain(body)?.unwrap_or(Domain::Private) })
     }
 }
@@ -93,7 +96,7 @@ impl PmmKey {
         let required = |name: &str| -> Result<Folded, Failure> {
             let text = body.text_member(name).filter(|text| !is_blank(text));
             let text = text.ok_or_else(|| Reason::PmmValuesRequired.because(format!("{name} is missing or blank")))?;
-            Ok(Folded::of(text))
+            Ok(Folded::of(&storable(text)))
         };
         Ok(Self { profile_group: required("ProfileGroup")?, media: required("Media")?, mode: required("Mode")? })
     }

@@ -1,0 +1,115 @@
+//! What happens to blobs when a store fails (decision T13): one that a committed row may refer to is
+//! never removed, any other always.
+
+use super::*;
+use crate::blob::{BlobKey, MockBlobStore, MockBlobWriter};
+use crate::error::StoreError;
+use crate::sample::is_store_failure;
+
+fn body() -> Vec<InMemoryPart> {
+    vec![json_string(&described(b"content")), file(b"content")]
+}
+
+/// A blob store whose one writer fails in `finish` or `write`, and which says what was deleted.
+fn failing_blobs(in_finish: bool) -> (MockBlobStore, Arc<Mutex<Vec<BlobKey>>>) {
+    let mut blobs = MockBlobStore::new();
+    blobs.expect_create().times(1).returning(move |_| {
+        let mut writer = MockBlobWriter::new();
+        if in_finish {
+            writer.expect_write().returning(|_| Ok(()));
+            writer.expect_finish().times(1).returning(|| Err(StoreError::other("the disk is full")));
+        } else {
+            writer.expect_write().times(1).returning(|_| Err(StoreError::other("the disk is full")));
+            writer.expect_abort().times(1).returning(|| Err(StoreError::other("the disk is gone")));
+        }
+        Ok(Box::new(writer))
+    });
+    let deleted = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&deleted);
+    blobs.expect_delete().returning(move |key| {
+        kept.lock().unwrap().push(key.clone());
+        Ok(())
+    });
+    (blobs, deleted)
+}
+
+#[tokio::test]
+async fn a_content_stays_when_nobody_knows_whether_it_was_committed() {
+    let bench = Bench::new();
+    let mut resources = MockResourceRepository::new();
+    resources.expect_store().times(1).returning(|_, _, _| Err(StoreError::unavailable("the connection broke")));
+    let outcome = bench.add(resources, None, body()).await;
+    assert!(is_store_failure(&outcome), "decision R4: {outcome:?}");
+    assert_eq!(bench.blobs.keys().len(), 1);
+}
+
+#[tokio::test]
+async fn a_content_that_a_first_try_has_committed_stays() {
+    // The repository tried again after its first answer was lost, and met its own row.
+    let bench = Bench::new();
+    let (resources, _) = answering(|sent| Storing::NotNewer(Box::new(stored(ACME, sent.clone()))));
+    assert!(bench.add(resources, None, body()).await.is_ok());
+    assert_eq!(bench.blobs.keys().len(), 1);
+}
+
+#[tokio::test]
+async fn a_write_that_fails_is_given_up() {
+    let (blobs, deleted) = failing_blobs(false);
+    let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(MockBlobLedger::new()));
+    let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(body())).await;
+    assert!(is_store_failure(&outcome));
+    assert!(deleted.lock().unwrap().is_empty(), "what was never published needs no deletion");
+}
+
+#[tokio::test]
+async fn a_blob_whose_publication_failed_is_removed() {
+    let (blobs, deleted) = failing_blobs(true);
+    let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(MockBlobLedger::new()));
+    let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(body())).await;
+    assert!(is_store_failure(&outcome));
+    assert_eq!(deleted.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_blob_store_that_is_down_is_our_failure() {
+    // Decision R4.
+    let bench = Bench::new();
+    bench.blobs.set_failing(true);
+    let outcome = bench.add(MockResourceRepository::new(), None, body()).await;
+    assert!(is_store_failure(&outcome));
+}
+
+#[tokio::test]
+async fn what_can_not_be_removed_now_is_left_to_the_sweep() {
+    for the_ledger_works in [true, false] {
+        let mut blobs = MockBlobStore::new();
+        blobs.expect_create().times(1).returning(|_| {
+            let mut writer = MockBlobWriter::new();
+            writer.expect_write().returning(|_| Ok(()));
+            writer.expect_finish().returning(|| Ok(()));
+            Ok(Box::new(writer))
+        });
+        blobs.expect_delete().times(1).returning(|_| Err(StoreError::unavailable("no route")));
+        let mut ledger = MockBlobLedger::new();
+        ledger
+            .expect_discard()
+            .times(1)
+            .withf(|keys, now| keys.len() == 1 && *now == at(0))
+            .returning(move |_, _| if the_ledger_works { Ok(()) } else { Err(StoreError::unavailable("no route")) });
+        let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(ledger));
+        let parts = vec![json_string(&described(b"content")), file(b"other")];
+        let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(parts)).await;
+        assert_eq!(reason(outcome), Reason::ChecksumMismatch, "the client's mistake is answered all the same");
+    }
+}
+
+#[tokio::test]
+async fn an_accepted_update_removes_no_blob_itself() {
+    // Decision T18: what it replaced is discarded by the repository, and swept after a grace period.
+    let bench = Bench::new();
+    let former = crate::testing::a_blob_key(999);
+    bench.blobs.put(&former, "former");
+    bench.add(storing().0, None, body()).await.unwrap();
+    assert_eq!(bench.blobs.keys().len(), 2);
+    assert!(bench.blobs.keys().contains(&former));
+}
