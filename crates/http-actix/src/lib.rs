@@ -1,1 +1,31 @@
+//! The HTTP interface: routes, authentication, bodies in, answers out. No rule of the business lives
+//! here; what a request asks for is handed to a use case of `domain`, and what that says is put into
+//! the words of the interface.
+//!
+//! The way of a request: [`wire`] (bytes of one request at a time) → [`server`] (actix) → [`exchange`]
+//! (identity, log, metrics) → [`route`] → [`admission`] (credentials, format, announced size) →
+//! [`call`] (the handlers) → [`intake`] and [`extract`] (the body) → a use case → [`reply`] or
+//! [`error`].
 
+mod admission;
+mod call;
+mod conditional;
+mod device;
+mod error;
+mod exchange;
+mod extract;
+mod format;
+mod headers;
+mod health;
+mod http_date;
+mod intake;
+pub mod json;
+mod log;
+mod reply;
+mod resource;
+mod route;
+mod server;
+mod wire;
+
+pub use health::Readiness;
+pub use server::{HttpConfig, Services, serve};

@@ -1,0 +1,126 @@
+//! What is decided from the head of a request alone, in the order of decision R1: the path, the
+//! credentials, the format of the body, its announced size. A request that waits for `100 Continue` is
+//! refused here before its body is asked for (decision R10).
+
+use crate::error::Fault;
+use crate::exchange::{Exchange, declared_length};
+use crate::extract::{credentials, media};
+use crate::headers::texts;
+use crate::intake::Coding;
+use crate::route::{Match, Operation};
+use crate::server::Shared;
+use actix_web::dev::RequestHead;
+use actix_web::http::header::CONTENT_ENCODING;
+use domain::access::{SentCredentials, Wording};
+use domain::caller::Caller;
+use domain::error::{Failure, Reason, Refusal};
+
+/// Room for what a multipart body holds beside the contents of its parts.
+const MULTIPART_ROOM: u64 = 64 * 1024;
+
+/// A request that may go on.
+pub(crate) enum Admitted {
+    /// An operation that asks for no credentials.
+    Open(Operation),
+    Called(Admission),
+}
+
+/// A request with a caller.
+pub(crate) struct Admission {
+    pub(crate) operation: Operation,
+    /// The GUID that the path names.
+    pub(crate) guid: Option<String>,
+    pub(crate) caller: Caller,
+    pub(crate) coding: Coding,
+    /// Of a multipart body.
+    pub(crate) boundary: String,
+}
+
+/// Decides on the head of a request.
+pub(crate) async fn admit(shared: &Shared, exchange: &Exchange, head: &RequestHead) -> Result<Admitted, Fault> {
+    let (operation, guid) = match &exchange.route {
+        Match::NoPath => return Err(Fault::NotFound),
+        Match::NoMethod { allow } => return Err(Fault::MethodNotAllowed { allow: allow.clone() }),
+        Match::Found { operation, guid } => (*operation, guid.clone()),
+    };
+    if operation.is_open() {
+        return Ok(Admitted::Open(operation));
+    }
+    let caller = authenticate(shared, exchange, operation, &credentials::sent(&head.headers)).await?;
+    exchange.called_by(&caller);
+    let boundary = check_media(operation, head)?;
+    let coding = check_coding(operation, head)?;
+    check_length(shared, operation, coding, head)?;
+    Ok(Admitted::Called(Admission { operation, guid, caller, coding, boundary }))
+}
+
+async fn authenticate(
+    shared: &Shared,
+    exchange: &Exchange,
+    operation: Operation,
+    sent: &SentCredentials,
+) -> Result<Caller, Failure> {
+    let wording = if operation == Operation::AddCrashReport { Wording::CrashReport } else { Wording::Common };
+    let admitted = shared.services.access.admit(sent, wording).await;
+    if let Err(Failure::Refused(Refusal { reason, detail })) = &admitted {
+        let [mis_key, hardware_hash] = sent.digests();
+        let client = exchange.peer.map(|peer| peer.ip().to_string());
+        metrics::counter!("authentication_failures_total", "reason" => format!("{reason:?}")).increment(1);
+        tracing::warn!(
+            request_id = exchange.request_id,
+            client,
+            ?mis_key,
+            ?hardware_hash,
+            ?reason,
+            detail = detail.as_str(),
+            "authentication failed"
+        );
+    }
+    admitted
+}
+
+/// What of the body's format the Content-Type says; the boundary of a multipart body.
+fn check_media(operation: Operation, head: &RequestHead) -> Result<String, Failure> {
+    match operation {
+        Operation::AddResource | Operation::AddCrashReport => media::require_multipart(&head.headers),
+        Operation::ListResources | Operation::AddLog | Operation::ListLogs => {
+            media::require_json(&head.headers).map(|()| String::new())
+        }
+        _ => Ok(String::new()),
+    }
+}
+
+fn check_coding(operation: Operation, head: &RequestHead) -> Result<Coding, Failure> {
+    let reason = match operation {
+        Operation::ListResources | Operation::AddLog | Operation::ListLogs => Reason::JsonExpected,
+        Operation::AddResource | Operation::AddCrashReport | Operation::FindByPmm | Operation::UpdateDeviceStatus => {
+            Reason::NotProperlyFormatted
+        }
+        // These read no body.
+        _ => return Ok(Coding::Identity),
+    };
+    Coding::parse(&texts(&head.headers, &CONTENT_ENCODING)).map_err(|detail| reason.because(detail))
+}
+
+/// The limit counts decoded bytes: the announced length of an encoded body says nothing about it.
+fn check_length(shared: &Shared, operation: Operation, coding: Coding, head: &RequestHead) -> Result<(), Failure> {
+    let limits = &shared.limits;
+    let limit = match operation {
+        Operation::AddResource => {
+            limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_ROOM)
+        }
+        Operation::ListResources
+        | Operation::FindByPmm
+        | Operation::AddLog
+        | Operation::ListLogs
+        | Operation::UpdateDeviceStatus => limits.max_json_size,
+        // Of an oversized crash report the call stack is kept (decision C6). Others read no body.
+        _ => return Ok(()),
+    };
+    match declared_length(&head.headers) {
+        Some(length) if length > limit && coding == Coding::Identity => {
+            Err(Reason::BodyTooLarge.because(format!("Content-Length is {length}, the limit is {limit}")))
+        }
+        _ => Ok(()),
+    }
+}

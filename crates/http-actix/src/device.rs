@@ -1,0 +1,3 @@
+//! The operation of devices (interface 4.10).
+
+pub(crate) mod status;

@@ -1,0 +1,175 @@
+//! The one table of answers to whatever goes wrong: status, message and particulars (interface part
+//! 7, decisions R3, R4, R11). Nothing else in this crate knows the wording of an error.
+
+use crate::format::{Format, Message};
+use crate::reply::Answer;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue};
+use domain::detail::Detail;
+use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError};
+use std::error::Error;
+
+/// The header for the particulars of an error (decision R11).
+pub(crate) const ERROR_DETAIL: HeaderName = HeaderName::from_static("x-error-detail");
+
+/// Why a request isn't answered as it was meant.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// What a use case, or the reading of its input, ended with.
+    Failure(Failure),
+    /// No operation has this path.
+    NotFound,
+    /// The path has other methods.
+    MethodNotAllowed { allow: String },
+    /// The range lies outside of a file of this many bytes.
+    RangeNotSatisfiable { size: u64 },
+    /// A store that we need can't be reached.
+    NotReady,
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Failure(Failure::Store(error))
+    }
+}
+
+impl Fault {
+    /// The answer in `format`. It tells nothing of a cause on our side (decision R4).
+    pub(crate) fn answer(&self, format: Format) -> Answer {
+        match self {
+            Self::Failure(Failure::Refused(Refusal { reason, detail })) => {
+                let (status, message) = wording(*reason);
+                error(status, message, format).with(&ERROR_DETAIL, detail_value(detail))
+            }
+            Self::Failure(Failure::Store(_)) => {
+                error(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", format)
+            }
+            Self::NotFound => error(StatusCode::NOT_FOUND, "Not Found", format)
+                .with(&ERROR_DETAIL, HeaderValue::from_static("no operation has this path")),
+            Self::MethodNotAllowed { allow } => {
+                let detail = Detail::new(&format!("this path takes {allow}"));
+                error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", format)
+                    .with(&ALLOW, header_value(allow))
+                    .with(&ERROR_DETAIL, detail_value(&detail))
+            }
+            Self::RangeNotSatisfiable { size } => {
+                let detail = Detail::new(&format!("the file has {size} bytes"));
+                error(StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable", format)
+                    .with(&CONTENT_RANGE, header_value(&format!("bytes */{size}")))
+                    .with(&ERROR_DETAIL, detail_value(&detail))
+            }
+            Self::NotReady => error(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable", format),
+        }
+    }
+
+    /// The cause and what caused it, for our log only.
+    pub(crate) fn cause(&self) -> Option<String> {
+        let Self::Failure(Failure::Store(error)) = self else {
+            return None;
+        };
+        Some(chain(error))
+    }
+}
+
+/// An error and its sources, outermost first.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}
+
+/// The message for a request whose head can't be read as HTTP; its status comes from below.
+pub(crate) fn unreadable_head(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::REQUEST_TIMEOUT => "Request Timeout",
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "Request Header Fields Too Large",
+        StatusCode::INTERNAL_SERVER_ERROR => "Internal Server Error",
+        _ => "Bad Request",
+    }
+}
+
+fn error(status: StatusCode, message: &str, format: Format) -> Answer {
+    Answer::message(status, format, Message::Error(message))
+}
+
+fn header_value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
+}
+
+/// The particulars as a header.
+pub(crate) fn detail_value(detail: &Detail) -> HeaderValue {
+    header_value(detail.as_str())
+}
+
+/// Status and message of each refusal, byte for byte as part 7 of the interface and the decisions
+/// give them.
+fn wording(reason: Reason) -> (StatusCode, &'static str) {
+    const BAD: StatusCode = StatusCode::BAD_REQUEST;
+    const UNAUTHORIZED: StatusCode = StatusCode::UNAUTHORIZED;
+    const MISSING: StatusCode = StatusCode::NOT_FOUND;
+    match reason {
+        Reason::HeadersRequired => {
+            (UNAUTHORIZED, "“MisKey” or “HardwareHash”, “SerialNumber” and “ApplicationVersion” header are required")
+        }
+        Reason::MisKeyInvalid => (UNAUTHORIZED, "Invalid MisKey"),
+        Reason::HardwareHashInvalid => (UNAUTHORIZED, "Invalid HardwareHash"),
+        Reason::CrashHeaderRequired(header) => (
+            UNAUTHORIZED,
+            match header {
+                RequiredHeader::HardwareHash => "“HardwareHash” header required",
+                RequiredHeader::SerialNumber => "“SerialNumber” header required",
+                RequiredHeader::ApplicationVersion => "“ApplicationVersion” header required",
+            },
+        ),
+        Reason::CrashHardwareHashInvalid => (UNAUTHORIZED, "“HardwareHash” header is invalid"),
+        Reason::NotProperlyFormatted => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "This request is not properly formatted"),
+        Reason::JsonExpected => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Expected type: application/json"),
+        Reason::JsonInvalid => (BAD, "Request body is not valid JSON"),
+        Reason::BodyTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"),
+        Reason::BodyTimedOut => (StatusCode::REQUEST_TIMEOUT, "Request Timeout"),
+        Reason::ResourceFieldsRequired => (BAD, "“ResourceGUID”, “ResourceChecksum” and “ResourceType” are required"),
+        Reason::ResourceGuidInvalid => (BAD, "“ResourceGUID” is not a valid GUID"),
+        Reason::MetaNameRequired => (BAD, "“Meta.Name” is required"),
+        Reason::MetaProfileRequired => (BAD, "“Meta.MediaType” and “Meta.ProfileGroup” are required for NormalProfile"),
+        Reason::DomainInvalid => (BAD, "“Domain” must be Private or Public"),
+        Reason::TimestampInvalid => (BAD, "Validation of Timestamp failed"),
+        Reason::FileMissing => (BAD, "No input file specified"),
+        Reason::FileNotSingle => (BAD, "Only one input file is accepted"),
+        Reason::ChecksumMismatch => (BAD, "“ResourceChecksum” does not match the content"),
+        Reason::ResourceNotFound => (MISSING, "ResourceGUID not found"),
+        Reason::ResourceToDeleteNotFound => (MISSING, "ResourceGUID is not found"),
+        Reason::ResourceNoAccess => (UNAUTHORIZED, "ResourceGUID no access"),
+        Reason::ResourceGuidMissing => (BAD, "“ResourceGUID” value required"),
+        Reason::ResourceInUse => (BAD, "Resource still in use"),
+        Reason::ResourceTypesRequired => (BAD, "“ResourceTypes” is required"),
+        Reason::PmmValuesRequired => (BAD, "“ProfileGroup”, “Media” and “Mode” values are required"),
+        Reason::PmmNotFound => (MISSING, "PMM not found"),
+        Reason::LogFieldsRequired => (BAD, "“ComputerGUID”, “Type” and “Description” values are required"),
+        Reason::DateTimeInvalid => (BAD, "“DateTime” is not valid"),
+        Reason::LogTypeInvalid => (BAD, "“LogType” must be Log or Configuration"),
+        Reason::ComputerNotFound => (MISSING, "ComputerGUID is not found"),
+        Reason::DeviceNotFound => (MISSING, "DeviceGUID is not found"),
+        Reason::QueueNotFound => (MISSING, "QueueGUID is not found"),
+        Reason::JobNotFound => (MISSING, "JobGUID is not found"),
+        Reason::CallStackRequired => (BAD, "“CallStack” is required"),
+        Reason::DeviceGuidRequired => (BAD, "DeviceGUID value required"),
+        Reason::StatusInvalid => {
+            (BAD, "“Status” value is required: Error, Idle, Offline, Printing, Aborting, Sleeping or Calibrating")
+        }
+        Reason::TemperatureInvalid => (BAD, "“Temperature” must be a number"),
+        Reason::ConnectionStateInvalid => (BAD, "“ConnectionState” must be Online, Offline or Unstable"),
+        Reason::RemainingInksInvalid => (BAD, "“RemainingInks” items require InkIndex, InkName, Level and MaxLevel"),
+        Reason::QueueLengthInvalid => (BAD, "“QueueLength” must contain one of Length, Area or Sheets"),
+    }
+}

@@ -1,0 +1,275 @@
+//! One request from its head to the last byte of its answer: its identity, its line in the log, its
+//! place in the metrics (decisions R4, A9).
+
+use crate::error::Fault;
+use crate::format::Format;
+use crate::headers;
+use crate::intake::Rest;
+use crate::reply::{Answer, Content};
+use crate::route::{Match, Operation};
+use crate::server::Shared;
+use crate::wire::{Framing, Turn};
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::dev::RequestHead;
+use actix_web::http::header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use actix_web::http::{ConnectionType, Method, StatusCode, Version};
+use bytes::Bytes;
+use domain::caller::Caller;
+use domain::clock::IdSource;
+use domain::error::StoreError;
+use std::cell::RefCell;
+use std::error::Error;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Bytes of a body that are handed to the connection at once.
+const PIECE: usize = 64 * 1024;
+
+/// What is known of a request.
+pub(crate) struct Exchange {
+    pub(crate) request_id: String,
+    pub(crate) route: Match,
+    pub(crate) peer: Option<SocketAddr>,
+    method: Method,
+    version: Version,
+    is_upgrade: bool,
+    format: Format,
+    organization: RefCell<Option<String>>,
+    started: Instant,
+    turn: Option<Rc<Turn>>,
+}
+
+impl Exchange {
+    /// Takes a request up.
+    pub(crate) fn begin(shared: &Shared, head: &RequestHead, turn: Option<&Rc<Turn>>) -> Rc<Self> {
+        if let Some(turn) = turn {
+            turn.begin(framing(head));
+        }
+        let route = shared.router.find(head.method.as_str(), head.uri.path());
+        let format = match route {
+            Match::Found { operation: Operation::AddCrashReport, .. } => {
+                Format::negotiate(headers::texts(&head.headers, &ACCEPT).iter().map(String::as_str))
+            }
+            _ => Format::Json,
+        };
+        Rc::new(Self {
+            request_id: request_id(&head.headers, &*shared.ids),
+            route,
+            peer: head.peer_addr,
+            method: head.method.clone(),
+            version: head.version,
+            is_upgrade: head.upgrade(),
+            format,
+            organization: RefCell::new(None),
+            started: Instant::now(),
+            turn: turn.cloned(),
+        })
+    }
+
+    /// The caller's organization, for the log.
+    pub(crate) fn called_by(&self, caller: &Caller) {
+        *self.organization.borrow_mut() = Some(caller.organization_name.clone());
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    fn operation_name(&self) -> &'static str {
+        match self.route {
+            Match::Found { operation, .. } => operation.name(),
+            Match::NoPath | Match::NoMethod { .. } => "none",
+        }
+    }
+
+    /// The answer to a request that failed. What went wrong on our side is logged here, once.
+    pub(crate) fn refuse(&self, fault: &Fault) -> Answer {
+        if let Some(cause) = fault.cause() {
+            let operation = self.operation_name();
+            tracing::error!(request_id = self.request_id, operation, cause, "a request failed on our side");
+        }
+        fault.answer(self.format)
+    }
+
+    /// The answer as HTTP. `rest` is what of the request's body was left unread.
+    pub(crate) fn finish(self: Rc<Self>, answer: Answer, rest: Rest) -> HttpResponse {
+        let is_streamed = matches!(answer.content, Content::Streamed(_));
+        // HTTP/1.0 knows no chunks: the end of the connection ends such a body.
+        let ends_with_connection = is_streamed && self.version < Version::HTTP_11;
+        let closes = rest.must_close() || self.is_upgrade || ends_with_connection;
+        let request_id = HeaderValue::from_str(&self.request_id);
+        let body = AnswerBody {
+            is_complete: self.method == Method::HEAD,
+            announced: answer.content.size(),
+            content: answer.content,
+            piece: Bytes::new(),
+            sent: 0,
+            status: answer.status,
+            exchange: self,
+            _rest: rest,
+        };
+        let mut response = HttpResponse::with_body(answer.status, body);
+        for (name, value) in answer.headers {
+            response.headers_mut().append(name, value);
+        }
+        if let Ok(id) = request_id {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        if closes {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        response.head_mut().no_chunking(ends_with_connection);
+        response.map_into_boxed_body()
+    }
+}
+
+fn framing(head: &RequestHead) -> Framing {
+    if head.headers.contains_key(TRANSFER_ENCODING) {
+        return Framing::Chunked;
+    }
+    match declared_length(&head.headers) {
+        Some(length) => Framing::Length(length),
+        None if head.upgrade() => Framing::Open,
+        None => Framing::Length(0),
+    }
+}
+
+/// The Content-Length of a request.
+pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// The id that the client gave, if it is usable, else a fresh one.
+fn request_id(headers: &HeaderMap, ids: &dyn IdSource) -> String {
+    let is_usable = |id: &&str| {
+        (1..=128).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+    };
+    let sent = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(is_usable);
+    sent.map_or_else(|| ids.guid().as_hyphenated().to_string(), str::to_owned)
+}
+
+impl Content {
+    fn size(&self) -> BodySize {
+        match self {
+            Self::None => BodySize::None,
+            Self::Whole(bytes) => BodySize::Sized(bytes.len() as u64),
+            Self::Announced(size) | Self::Sized(size, _) => BodySize::Sized(*size),
+            Self::Streamed(_) => BodySize::Stream,
+        }
+    }
+}
+
+/// The body on its way out. When it is dropped the exchange is over.
+struct AnswerBody {
+    content: Content,
+    announced: BodySize,
+    /// What is left of the last chunk.
+    piece: Bytes,
+    sent: u64,
+    is_complete: bool,
+    status: StatusCode,
+    exchange: Rc<Exchange>,
+    /// Kept to the end: as long as an unread body exists, actix knows that it must close.
+    _rest: Rest,
+}
+
+impl AnswerBody {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, StoreError>>> {
+        match &mut self.content {
+            Content::None | Content::Announced(_) => Poll::Ready(None),
+            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Content::Whole(bytes) => Poll::Ready(Some(Ok(std::mem::take(bytes)))),
+            Content::Sized(_, stream) | Content::Streamed(stream) => stream.as_mut().poll_next(cx),
+        }
+    }
+}
+
+impl MessageBody for AnswerBody {
+    type Error = Box<dyn Error>;
+
+    fn size(&self) -> BodySize {
+        self.announced
+    }
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let body = self.get_mut();
+        while body.piece.is_empty() {
+            match ready!(body.poll_chunk(cx)) {
+                Some(Ok(bytes)) => body.piece = bytes,
+                Some(Err(error)) => {
+                    body.exchange.refuse(&Fault::from(error));
+                    return Poll::Ready(Some(Err("the body broke off".into())));
+                }
+                None => {
+                    body.is_complete = match body.announced {
+                        BodySize::Sized(size) => body.is_complete || body.sent == size,
+                        BodySize::None | BodySize::Stream => true,
+                    };
+                    return Poll::Ready(None);
+                }
+            }
+        }
+        // actix copies what it is given: large pieces would make its buffer grow, and be freed, for each.
+        let piece = body.piece.split_to(body.piece.len().min(PIECE));
+        body.sent += piece.len() as u64;
+        Poll::Ready(Some(Ok(piece)))
+    }
+}
+
+impl Drop for AnswerBody {
+    fn drop(&mut self) {
+        let exchange = &self.exchange;
+        if let Some(turn) = &exchange.turn {
+            turn.end();
+        }
+        let operation = exchange.operation_name();
+        let status = self.status.as_u16();
+        let duration = exchange.started.elapsed();
+        let is_bodiless = matches!(self.announced, BodySize::None | BodySize::Sized(0));
+        metrics::counter!("http_requests_total", "operation" => operation, "status" => status.to_string()).increment(1);
+        metrics::histogram!("http_request_duration_seconds", "operation" => operation).record(duration.as_secs_f64());
+        tracing::info!(
+            request_id = exchange.request_id,
+            method = %exchange.method,
+            operation,
+            status,
+            organization = exchange.organization.borrow().as_deref(),
+            duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            bytes = self.sent,
+            broke_off = !(self.is_complete || is_bodiless),
+            "answered"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::testing::CountingIds;
+
+    #[test]
+    fn a_usable_request_id_is_kept() {
+        // Decision R4.
+        let ids = CountingIds::default();
+        let with = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_str(value).unwrap());
+            request_id(&headers, &ids)
+        };
+        let longest = "x".repeat(128);
+        for id in ["a", "A.b_c-9", longest.as_str()] {
+            assert_eq!(with(id), id);
+        }
+        for id in ["", "a b", "a/b", &"x".repeat(129), "\"a\""] {
+            assert_eq!(with(id).len(), 36, "{id}");
+        }
+        assert_eq!(request_id(&HeaderMap::new(), &ids).len(), 36);
+    }
+}

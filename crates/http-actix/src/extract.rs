@@ -1,0 +1,5 @@
+//! What is read from requests before a use case is called.
+
+pub(crate) mod credentials;
+pub(crate) mod media;
+pub(crate) mod multipart;

@@ -1,0 +1,42 @@
+//! The decoded body as use cases pull it.
+
+use bytes::Bytes;
+use domain::body::BodyError;
+use futures_util::Stream;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+
+/// The decoded chunks of a body. After an error there are none.
+pub(crate) struct BodyReader(mpsc::Receiver<Result<Bytes, BodyError>>);
+
+impl BodyReader {
+    pub(super) fn new(chunks: mpsc::Receiver<Result<Bytes, BodyError>>) -> Self {
+        Self(chunks)
+    }
+
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        self.0.recv().await.transpose()
+    }
+
+    /// The whole body, if it has at most `limit` bytes.
+    pub(crate) async fn collect(mut self, limit: u64) -> Result<Vec<u8>, BodyError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.next().await? {
+            if (body.len() + chunk.len()) as u64 > limit {
+                return Err(BodyError::TooLarge(format!("the body is over {limit} bytes")));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+impl Stream for BodyReader {
+    type Item = Result<Bytes, BodyError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(cx)
+    }
+}

@@ -1,0 +1,12 @@
+//! Add a log entry (interface 4.7).
+
+use crate::call::{Call, to_its_end};
+use crate::error::Fault;
+use crate::reply::Answer;
+
+pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
+    let body = call.json().await?;
+    let (services, caller) = (call.services(), call.caller());
+    to_its_end(async move { services.logs.add(&caller, &body).await }).await?;
+    Ok(Answer::success("Log successfully added"))
+}

@@ -1,0 +1,47 @@
+//! Get the file of a resource (interface 4.2, decisions T17, T18).
+
+use crate::call::Call;
+use crate::conditional::{Delivery, Validators, decide};
+use crate::error::Fault;
+use crate::http_date;
+use crate::reply::{Answer, Content};
+use actix_web::http::header::{
+    ACCEPT_RANGES, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LAST_MODIFIED,
+};
+use actix_web::http::{Method, StatusCode};
+
+pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
+    let resources = &call.shared.services.resources;
+    let resource = resources.find(&call.admission.caller, call.guid()).await?;
+    let is_get = call.head.method == Method::GET;
+    let size = resource.content.size;
+    let file = Validators { etag: format!("\"{}\"", resource.checksum), modified: resource.modified, size };
+    let (status, content, range) = match decide(&call.head.headers, is_get, &file) {
+        Delivery::Unsatisfiable => return Err(Fault::RangeNotSatisfiable { size }),
+        Delivery::NotModified => (StatusCode::NOT_MODIFIED, Content::None, None),
+        Delivery::Whole if !is_get => (StatusCode::OK, Content::Announced(size), None),
+        Delivery::Whole => (StatusCode::OK, Content::Sized(size, resources.content(&resource, None).await?), None),
+        Delivery::Part(range) => {
+            let shown = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+            let length = range.end - range.start;
+            let content = resources.content(&resource, Some(range)).await?;
+            (StatusCode::PARTIAL_CONTENT, Content::Sized(length, content), Some(shown))
+        }
+    };
+    // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
+    let last_modified = http_date::format(file.modified.min(call.shared.clock.now()));
+    let mut answer = with(Answer::new(status, content), &ETAG, &file.etag);
+    answer = with(answer, &LAST_MODIFIED, &last_modified);
+    answer = with(answer, &ACCEPT_RANGES, "bytes");
+    if status != StatusCode::NOT_MODIFIED {
+        answer = with(answer, &CONTENT_TYPE, "application/octet-stream");
+    }
+    Ok(with(answer, &CONTENT_RANGE, &range.unwrap_or_default()))
+}
+
+fn with(answer: Answer, name: &HeaderName, value: &str) -> Answer {
+    match HeaderValue::from_str(value) {
+        Ok(value) => answer.with(name, value),
+        Err(_) => answer,
+    }
+}

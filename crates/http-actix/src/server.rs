@@ -1,0 +1,188 @@
+//! The two listeners and what stands behind them.
+
+use crate::admission::{Admitted, admit};
+use crate::call::{Call, handle};
+use crate::error::Fault;
+use crate::exchange::{Exchange, declared_length};
+use crate::health::{self, Readiness};
+use crate::intake::Intake;
+use crate::route::{Router, Side};
+use crate::wire::{Turn, Wire};
+use actix_http::{HttpMessage, HttpService, Protocol, Request, Response};
+use actix_rt::net::TcpStream;
+use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
+use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::body::BoxBody;
+use actix_web::dev::{AppConfig, RequestHead};
+use actix_web::{App, HttpRequest, HttpResponse, web};
+use domain::access::AccessService;
+use domain::clock::{Clock, IdSource};
+use domain::crash_report::CrashReportService;
+use domain::device_status::DeviceStatusService;
+use domain::limits::Limits;
+use domain::log_entry::LogService;
+use domain::resource::ResourceService;
+use std::io;
+use std::net::TcpListener;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long running requests may take to finish when the server is stopped, in seconds.
+const DRAIN_TIME: u64 = 30;
+
+/// How long an idle connection is kept.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// How long the rest of a body is read and thrown away after an early answer (decision R12).
+const LINGER: Duration = Duration::from_secs(10);
+
+/// The use cases that the handlers call.
+pub struct Services {
+    pub access: AccessService,
+    pub resources: ResourceService,
+    pub logs: LogService,
+    pub crash_reports: CrashReportService,
+    pub device_statuses: DeviceStatusService,
+    pub readiness: Arc<dyn Readiness>,
+}
+
+/// How to listen.
+pub struct HttpConfig {
+    /// Prefix before `/api/v2`, with or without slashes around.
+    pub base_path: String,
+    pub workers: usize,
+    /// Longest wait for the next bytes of a request.
+    pub read_timeout: Duration,
+    pub limits: Limits,
+    pub ids: Arc<dyn IdSource>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What all requests of one listener share.
+pub(crate) struct Shared {
+    pub(crate) router: Router,
+    pub(crate) services: Arc<Services>,
+    pub(crate) limits: Limits,
+    pub(crate) ids: Arc<dyn IdSource>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) read_timeout: Duration,
+    pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+/// Serves the interface on `api` and what operators ask on `ops`. The server takes no signals: it is
+/// stopped through its handle, and a graceful stop lets running requests finish for 30 seconds.
+pub fn serve(
+    config: HttpConfig,
+    services: Arc<Services>,
+    api: TcpListener,
+    ops: TcpListener,
+    metrics: Arc<dyn Fn() -> String + Send + Sync>,
+) -> io::Result<Server> {
+    let shared = |side: Side| {
+        Arc::new(Shared {
+            router: Router::new(side, &config.base_path),
+            services: Arc::clone(&services),
+            limits: config.limits,
+            ids: Arc::clone(&config.ids),
+            clock: Arc::clone(&config.clock),
+            read_timeout: config.read_timeout,
+            metrics: Arc::clone(&metrics),
+        })
+    };
+    let mut builder =
+        ServerBuilder::new().workers(config.workers.max(1)).disable_signals().shutdown_timeout(DRAIN_TIME);
+    for (name, listener, side) in [("api", api, Side::Api), ("ops", ops, Side::Ops)] {
+        let (shared, stop) = (shared(side), builder.graceful_shutdown_signal());
+        builder = builder.listen(name, listener, move || stack(&shared, &stop))?;
+    }
+    Ok(builder.run())
+}
+
+/// The services from the connection up to the handlers, as `HttpServer` of actix-web builds them, but
+/// for three things: the connection is a [`Wire`], heads are judged before `100 Continue`, and slow
+/// heads are the wire's to refuse.
+fn stack(
+    shared: &Arc<Shared>,
+    stop: &GracefulShutdownSignal,
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = actix_http::error::DispatchError, InitError = ()>
++ use<> {
+    let app = App::new()
+        .app_data(web::Data::from(Arc::clone(shared)))
+        .default_service(web::to(answer))
+        .into_factory()
+        .map_err(|error: actix_web::Error| error.error_response());
+    let stop = stop.clone();
+    let (waiting, connecting) = (Arc::clone(shared), Arc::clone(shared));
+    let http = HttpService::build()
+        .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(LINGER)
+        .graceful_shutdown_signal(move || {
+            let stop = stop.clone();
+            async move { stop.notified().await }
+        })
+        .expect(fn_service(move |request: Request| admit_early(Arc::clone(&waiting), request)))
+        .on_connect_ext(|wire: &Wire<TcpStream>, data: &mut actix_http::Extensions| {
+            data.insert(wire.turn());
+        })
+        .finish(map_config(app, |()| AppConfig::default()));
+    fn_service(move |io: TcpStream| {
+        let shared = Arc::clone(&connecting);
+        async move {
+            // Without it the last piece of an answer may wait for an acknowledgement.
+            drop(io.set_nodelay(true));
+            let peer = io.peer_addr().ok();
+            Ok((Wire::new(io, shared.read_timeout, Arc::clone(&shared.ids)), Protocol::Http1, peer))
+        }
+    })
+    .and_then(http)
+}
+
+/// A request whose head was judged before its body was asked for.
+struct Judged {
+    exchange: Rc<Exchange>,
+    admitted: Admitted,
+}
+
+/// Judges a request that waits for `100 Continue` (decision R10).
+async fn admit_early(shared: Arc<Shared>, mut request: Request) -> Result<Request, Response<BoxBody>> {
+    let exchange = Exchange::begin(&shared, request.head(), request.conn_data::<Rc<Turn>>());
+    match admit(&shared, &exchange, request.head()).await {
+        Ok(admitted) => {
+            request.extensions_mut().insert(Judged { exchange, admitted });
+            Ok(request)
+        }
+        Err(fault) => {
+            let answer = exchange.refuse(&fault);
+            let unread = Intake::new(request.take_payload().into(), None, shared.read_timeout);
+            Err(exchange.finish(answer, unread.given_up()).into())
+        }
+    }
+}
+
+/// Answers any request.
+async fn answer(request: HttpRequest, payload: web::Payload, shared: web::Data<Shared>) -> HttpResponse {
+    let head: &RequestHead = request.head();
+    let judged = request.extensions_mut().remove::<Judged>();
+    let (exchange, admitted) = match judged {
+        Some(judged) => (judged.exchange, Ok(judged.admitted)),
+        None => {
+            let exchange = Exchange::begin(&shared, head, request.conn_data::<Rc<Turn>>());
+            let admitted = admit(&shared, &exchange, head).await;
+            (exchange, admitted)
+        }
+    };
+    let mut intake = Intake::new(payload.into_inner(), declared_length(&head.headers), shared.read_timeout);
+    let outcome = match admitted {
+        Err(fault) => Err(fault),
+        Ok(Admitted::Open(operation)) => health::handle(operation, &shared).await,
+        Ok(Admitted::Called(admission)) => {
+            let (exchange, intake) = (&*exchange, &mut intake);
+            handle(Call { shared: &shared, exchange, head, intake, admission }).await
+        }
+    };
+    let answer = outcome.unwrap_or_else(|fault: Fault| exchange.refuse(&fault));
+    let rest = intake.rest().await;
+    exchange.finish(answer, rest)
+}
