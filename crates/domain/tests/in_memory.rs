@@ -1,9 +1,12 @@
 //! The in-memory implementations keep the contract of the ports, so that tests may trust them.
 
 use domain::contract::Stores;
-use domain::testing::InMemoryStore;
+use domain::testing::{InMemoryBlobs, InMemoryStore};
+use std::sync::Arc;
 
 domain::store_contract!(in_memory, async { (Stores::in_memory(&InMemoryStore::new()), ()) });
+
+domain::blob_store_contract!(in_memory_blobs, async { (Arc::new(InMemoryBlobs::default()), ()) });
 
 /// A clause that is written but not listed would never run.
 #[test]

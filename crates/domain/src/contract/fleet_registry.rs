@@ -43,7 +43,7 @@ pub async fn applying_an_export_changes_nothing(stores: &Stores) -> Kept {
 pub async fn an_export_is_sorted(stores: &Stores) -> Kept {
     let device = |number: u128, name: &str| Device { guid: numbered(number).into(), name: Some(name.to_owned()) };
     let user = |name: &str| User { name: name.to_owned(), mis_key: None };
-    let uses = |numbers: &[u128]| Some(numbers.iter().copied().map(resource_guid).collect());
+    let resources = |numbers: &[u128]| Some(numbers.iter().copied().map(resource_guid).collect());
     let organization = |name: &str| FleetOrganization { name: name.to_owned(), ..FleetOrganization::default() };
     let filled = FleetOrganization {
         users: vec![user("Zoe"), user("Ann"), user("Max")],
@@ -52,7 +52,7 @@ pub async fn an_export_is_sorted(stores: &Stores) -> Kept {
             guid: numbered(1).into(),
             name: Some("Q".to_owned()),
             device: None,
-            uses: uses(&[0xff << 120, 2, 0x7f << 120, 2]),
+            uses: resources(&[0xff << 120, 2, 0x7f << 120, 2]),
         }],
         ..organization("B")
     };
@@ -64,7 +64,7 @@ pub async fn an_export_is_sorted(stores: &Stores) -> Kept {
     let filled = &exported.organizations[1];
     assert_eq!(filled.users, [user("Ann"), user("Max"), user("Zoe")]);
     assert_eq!(filled.devices, [device(0x7f << 120, "A"), device(0xff << 120, "A"), device(3, "B"), device(1, "C")]);
-    assert_eq!(filled.queues[0].uses, uses(&[2, 0x7f << 120, 0xff << 120]));
+    assert_eq!(filled.queues[0].uses, resources(&[2, 0x7f << 120, 0xff << 120]));
     Ok(())
 }
 

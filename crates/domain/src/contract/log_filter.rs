@@ -64,7 +64,7 @@ pub async fn only_the_star_is_special(stores: &Stores) -> Kept {
         ["a%c", "a_c", "abc", "a\\c", "a[b]c", "a?c", "a'c", "ac", "a*c", "a\nc", "%", "\\", "\\%", "", "aXXc"];
     for value in values {
         let mut entry = a_log_entry(value);
-        FILTERS.iter().for_each(|(_, change, _)| change(&mut entry, value.to_owned()));
+        fill(&mut entry, value);
         stores.logs.add(acme, entry).await?;
     }
     let patterns = [
@@ -108,7 +108,7 @@ pub async fn very_long_patterns_are_answered(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let long = "Ärger ".repeat(10_000);
     let mut entry = a_log_entry("long");
-    FILTERS.iter().for_each(|(_, change, _)| change(&mut entry, format!("{long}Ende")));
+    fill(&mut entry, &format!("{long}Ende"));
     stores.logs.add(acme, entry).await?;
     stores.logs.add(acme, a_log_entry("short")).await?;
     for (name, _, ask) in FILTERS {
@@ -129,7 +129,7 @@ pub async fn very_long_patterns_are_answered(stores: &Stores) -> Kept {
 pub async fn patterns_of_very_many_stars_are_answered(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let mut entry = a_log_entry("many");
-    FILTERS.iter().for_each(|(_, change, _)| change(&mut entry, "ab".repeat(2_000)));
+    fill(&mut entry, &"ab".repeat(2_000));
     stores.logs.add(acme, entry).await?;
     stores.logs.add(acme, a_log_entry("few")).await?;
     for (name, _, ask) in FILTERS {
@@ -241,6 +241,13 @@ pub async fn rare_matches_among_thousands_are_all_found(stores: &Stores) -> Kept
         assert_eq!(matching(stores, acme, ask, filter).await?, expected);
     }
     Ok(())
+}
+
+/// Gives every member that a text filter sees this text.
+fn fill(entry: &mut NewLogEntry, text: &str) {
+    for (_, change, _) in FILTERS {
+        change(entry, text.to_owned());
+    }
 }
 
 async fn matching(

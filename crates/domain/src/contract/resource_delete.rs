@@ -146,19 +146,19 @@ pub async fn concurrent_updates_and_deletions_lose_no_blob(stores: &Stores) -> K
     let calls = (1..=40_u32).map(|number| async move {
         let update = NewResource { guid: resource_guid(1), modified: at(number.into()), ..a_resource(number.into()) };
         let key = update.content.key.clone();
-        let stored = stores.resources.store(acme, update, at(0)).await? == Storing::Stored;
+        let landed = stores.resources.store(acme, update, at(0)).await? == Storing::Stored;
         if number % 4 == 0 {
             stores.resources.delete(acme, resource_guid(1), at(0)).await?;
         }
-        Ok::<_, crate::error::StoreError>(stored.then_some(key))
+        Ok::<_, crate::error::StoreError>(landed.then_some(key))
     });
-    let mut stored: Vec<_> = try_join_all(calls).await?.into_iter().flatten().collect();
+    let mut expected: Vec<_> = try_join_all(calls).await?.into_iter().flatten().collect();
     let current = stores.resources.find(acme, resource_guid(1)).await?.map(|found| found.content.key);
     let mut accounted = stores.ledger.discarded_before(at(1), 100).await?;
     accounted.extend(current);
     accounted.sort();
-    stored.sort();
-    assert_eq!(accounted, stored);
+    expected.sort();
+    assert_eq!(accounted, expected);
     Ok(())
 }
 

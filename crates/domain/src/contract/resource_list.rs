@@ -167,13 +167,14 @@ pub async fn a_list_of_thousands_is_whole_and_in_order(stores: &Stores) -> Kept 
     let (acme, _) = two_organizations(stores).await?;
     let named = |number: u128| {
         let name = ["Alpha", "BETA", "gamma"][usize::try_from(number % 3).unwrap_or_default()];
-        let resource_type = if number % 5 == 0 { ResourceType::generic() } else { a_resource(1).resource_type };
+        let resource_type =
+            if number.is_multiple_of(5) { ResourceType::generic() } else { a_resource(1).resource_type };
         NewResource { meta: a_meta(&[("Name", name)]), resource_type, ..a_resource(number) }
     };
     store_all(stores, acme, (0..2_500).map(named).collect()).await?;
     let all: Vec<u128> = (0..3).flat_map(|rest| (0..2_500).filter(move |number| number % 3 == rest)).collect();
     assert!(numbers(stores, acme, None, Domain::Private).await? == all, "out of order, lost or doubled");
-    let generic: Vec<u128> = all.into_iter().filter(|number| number % 5 == 0).collect();
+    let generic: Vec<u128> = all.into_iter().filter(|number| number.is_multiple_of(5)).collect();
     assert!(numbers(stores, acme, Some(&["generic"]), Domain::Private).await? == generic, "filtered list is wrong");
     Ok(())
 }

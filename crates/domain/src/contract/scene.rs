@@ -73,8 +73,8 @@ pub(super) async fn store_all(
     resources: Vec<NewResource>,
 ) -> Result<(), StoreError> {
     let calls = resources.into_iter().map(|resource| stores.resources.store(organization, resource, at(0)));
-    let stored: Vec<Storing> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
-    assert!(stored.iter().all(|stored| *stored == Storing::Stored), "a new resource was refused");
+    let outcomes: Vec<Storing> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
+    assert!(outcomes.iter().all(|outcome| *outcome == Storing::Stored), "a new resource was refused");
     Ok(())
 }
 
