@@ -1,6 +1,6 @@
 //! Documents hold together: links lead somewhere, choices are recorded in one form.
 
-use crate::workspace::{has_extension, none_of, root, texts};
+use crate::workspace::{has_extension, none_of, read, root, texts};
 use std::path::Path;
 
 fn documents() -> Vec<(String, String)> {
@@ -39,4 +39,15 @@ fn every_choice_is_recorded_in_the_same_form() {
     none_of("choices in another form", &problems);
     assert!(!numbers.is_empty());
     assert_eq!(numbers, (1..=numbers.len()).collect::<Vec<_>>(), "the choices are numbered without gaps");
+}
+
+#[test]
+fn every_message_is_documented_byte_for_byte() {
+    let source = read("crates/http-actix/src/error.rs");
+    let table = source.split("fn wording(").nth(1).expect("the table of messages").split("\n}\n").next().unwrap();
+    let messages: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
+    assert!(messages.len() >= 40, "the table was not read: {messages:?}");
+    let document = read("docs/api.md");
+    let missing = messages.into_iter().filter(|message| !document.contains(&format!("| `{message}` |")));
+    none_of("messages that docs/api.md lacks", &missing.map(str::to_owned).collect::<Vec<_>>());
 }
