@@ -61,3 +61,69 @@ impl ContentHasher {
         Sha1Checksum(self.0.finalize().into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Decision T6: accepted in either case, answered in upper case.
+    #[test]
+    fn either_case_is_read_and_upper_case_is_answered() {
+        let upper = "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709";
+        for text in [upper.to_owned(), upper.to_ascii_lowercase(), "dA39a3EE5E6B4B0D3255BFEF95601890AFD80709".to_owned()] {
+            assert_eq!(Sha1Checksum::parse(&text).map(|checksum| checksum.to_string()).as_deref(), Some(upper));
+        }
+    }
+
+    /// Decision T6: what isn't 40 hexadecimal digits is none.
+    #[test]
+    fn anything_but_forty_digits_is_refused() {
+        let malformed = [
+            "",
+            "DA39A3EE5E6B4B0D3255BFEF95601890AFD8070",
+            "DA39A3EE5E6B4B0D3255BFEF95601890AFD807090",
+            "DA39A3EE5E6B4B0D3255BFEF95601890AFD8070G",
+            " DA39A3EE5E6B4B0D3255BFEF95601890AFD8070",
+            "0xDA39A3EE5E6B4B0D3255BFEF95601890AFD807",
+            "+A39A3EE5E6B4B0D3255BFEF95601890AFD80709",
+            "DA39A3EE5E6B4B0D3255BFEF95601890AFD8\u{FF10}7",
+        ];
+        for text in malformed {
+            assert_eq!(Sha1Checksum::parse(text), None, "{text:?}");
+        }
+    }
+
+    /// Interface 2.1: it is the SHA1 of the content; the vectors are those of FIPS 180.
+    #[test]
+    fn the_checksum_is_the_sha1_of_the_content() {
+        assert_eq!(Sha1Checksum::of(b"").to_string(), "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709");
+        assert_eq!(Sha1Checksum::of(b"abc").to_string(), "A9993E364706816ABA3E25717850C26C9CD0D89D");
+        assert_eq!(Sha1Checksum::of(&[b'a'; 1_000_000]).to_string(), "34AA973CD4C4DAA4F61EEB2BDBAD27316534016F");
+    }
+
+    proptest! {
+        /// Where a content is cut into chunks doesn't matter.
+        #[test]
+        fn chunks_hash_like_the_whole(content: Vec<u8>, cut in 0..100_usize) {
+            let (head, tail) = content.split_at(cut.min(content.len()));
+            let mut hasher = ContentHasher::new();
+            hasher.update(head);
+            hasher.update(tail);
+            prop_assert_eq!(hasher.finish(), Sha1Checksum::of(&content));
+        }
+
+        #[test]
+        fn what_is_answered_is_read_again(content: Vec<u8>) {
+            let checksum = Sha1Checksum::of(&content);
+            prop_assert_eq!(Sha1Checksum::parse(&checksum.to_string()), Some(checksum));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC*|[0-9a-fA-F]{40}") {
+            let read = Sha1Checksum::parse(&text).map(|checksum| checksum.to_string());
+            let digits = text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            prop_assert_eq!(read, digits.then(|| text.to_ascii_uppercase()));
+        }
+    }
+}

@@ -69,3 +69,6 @@ guid_types! {
     /// Identifies a crash report; answered in `Crash-Report-Id` (decision C7).
     CrashReportId;
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,3 +58,6 @@ pub fn is_blank(text: &str) -> bool {
 pub fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit).collect()
 }
+
+#[cfg(test)]
+mod tests;

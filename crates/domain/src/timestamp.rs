@@ -161,3 +161,6 @@ impl Scanner<'_> {
         (hours < 24 && minutes < 60).then(|| UtcOffset::from_hms(sign * hours, sign * minutes, 0).ok()).flatten()
     }
 }
+
+#[cfg(test)]
+mod tests;
