@@ -39,9 +39,9 @@ curl() {
 
 # Checks the status and, byte for byte, the body.
 answered() { # STATUS [BODY]
-  local version status rest line
+  local status line
   while read -r line; do
-    if [[ $line == HTTP/* ]]; then read -r version status rest <<<"$line"; fi
+    if [[ $line == HTTP/* ]]; then read -r _ status _ <<<"$line"; fi
   done <"$answer/head"
   [[ ${status:-none} == "$1" ]] ||
     fail "expected status $1, received ${status:-none} with the body $(head -c 400 "$answer/body")"

@@ -30,7 +30,8 @@ fn every_choice_is_recorded_in_the_same_form() {
     for (path, text) in documents().iter().filter(|(path, _)| path.starts_with("docs/decisions/")) {
         let name = Path::new(path).file_stem().unwrap().to_str().unwrap();
         let (number, _) = name.split_once('-').expect("NNNN-slug.md");
-        numbers.push(number.parse::<usize>().unwrap());
+        let number: usize = number.parse().unwrap();
+        numbers.push(number);
         let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         if headings != ["Status", "Context", "Decision", "Consequences"] || !text.starts_with(&format!("# {number} ")) {
             problems.push(format!("{path}: {headings:?}"));
