@@ -1,5 +1,8 @@
 //! What the JSON bodies of the resource operations ask for.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Domain, ListFilter, Meta, PmmKey, ResourceType};
 use crate::checksum::Sha1Checksum;
 use crate::detail::quoted;

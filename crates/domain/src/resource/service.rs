@@ -1,5 +1,8 @@
 //! The use cases of resources, but for adding them (see `add.rs`).
 
+#[cfg(test)]
+mod tests;
+
 use super::{Deletion, ListFilter, PmmKey, ResourceListItem, ResourceRepository, StoredResource};
 use crate::blob::{BlobLedger, BlobStore, ByteStream};
 use crate::caller::Caller;
