@@ -1,1 +1,120 @@
+//! The blob store port over `object_store`: a folder on a local disk, a bucket of S3, or memory.
+//!
+//! All three hold the same contract, which the suite in `domain::contract::blob_store` checks. Keys
+//! come from [`domain::blob::BlobKey`] alone, which has one closed form, so that no text of a client
+//! ever becomes part of a path.
+//!
+//! # Local disk
+//! A blob is written beside its place, synced, renamed and its folder synced, before `finish`
+//! returns; folders are made durable before the first blob in them. What killed processes leave is
+//! removed by `sweep_unfinished`: everything that is older than the opening, if no other process has
+//! the folder open, else only what nobody has written to for an hour. Deletions are not synced:
+//! after a power failure a deleted blob may be there again, which `platen blobs check` calls an
+//! orphan.
+//!
+//! # S3
+//! Blobs of up to 6 MiB are one PUT; larger ones are multipart uploads, of which three parts at most
+//! are in memory. An upload that fails or is dropped is aborted, over several tries. A process that
+//! is killed can't do that, and its parts are not to be found through `object_store`:
+//! `sweep_unfinished` returns 0, and the bucket should have a lifecycle rule that aborts incomplete
+//! multipart uploads after a day (`AbortIncompleteMultipartUpload` with `DaysAfterInitiation` 1).
+//! Every request is bounded in time and tries. Nothing rests on conditional writes, in which servers
+//! differ.
+//!
+//! Credentials are those of the configuration, else of the environment, of a web identity or the
+//! container, of a profile file (keys, read once at opening), else of the instance.
 
+mod error;
+mod local;
+mod memory;
+mod place;
+mod s3;
+mod store;
+mod upload;
+
+use crate::error::spelled_out;
+use crate::local::LocalPlace;
+use crate::memory::MemoryPlace;
+use crate::place::Place;
+use crate::s3::S3Place;
+use crate::store::ObjectBlobStore;
+use domain::blob::BlobStore;
+use domain::error::StoreError;
+use secrecy::SecretString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where blobs are kept. `Debug` shows no secret.
+#[derive(Debug, Clone)]
+pub enum BlobConfig {
+    /// A folder, made when it is missing.
+    Local { path: PathBuf },
+    /// A bucket, which must exist.
+    S3(S3Config),
+    /// Nowhere for long.
+    Memory,
+}
+
+/// A bucket and the way to it. `Debug` shows no secret.
+#[derive(Debug, Clone, Default)]
+pub struct S3Config {
+    pub bucket: String,
+    /// Goes before every key, with a slash between.
+    pub prefix: Option<String>,
+    /// Default: that of the environment or of the profile, else `us-east-1`.
+    pub region: Option<String>,
+    /// The URL of a server other than AWS.
+    pub endpoint: Option<String>,
+    /// Given together with the secret; without them the usual AWS sources are asked.
+    pub access_key_id: Option<SecretString>,
+    pub secret_access_key: Option<SecretString>,
+    /// Permits an endpoint without TLS.
+    pub allow_http: bool,
+    /// Names the bucket in the path and not in the host name.
+    pub path_style: bool,
+}
+
+/// Why a blob store can't be opened, in one line that names the place and the cause.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another try won't help.
+    #[error("{0}")]
+    Misconfigured(String),
+    /// Another try may help.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+impl OpenError {
+    fn from_store(error: &StoreError) -> Self {
+        // The outermost words say no more than the variant.
+        let told = std::error::Error::source(error).map_or_else(|| spelled_out(error), spelled_out);
+        match error {
+            StoreError::Unavailable(_) => Self::Unavailable(told),
+            _ => Self::Misconfigured(told),
+        }
+    }
+}
+
+/// Opens the blob store. It must be called, and used, within a tokio runtime.
+///
+/// # Errors
+/// The folder can't be made or read; the bucket can't be reached or doesn't let us in; the
+/// configuration contradicts itself.
+pub async fn open(config: &BlobConfig) -> Result<Arc<dyn BlobStore>, OpenError> {
+    let place: Arc<dyn Place> = match config {
+        BlobConfig::Local { path } => Arc::new(open_folder(path.clone()).await?),
+        BlobConfig::S3(config) => Arc::new(S3Place::open(config).await?),
+        BlobConfig::Memory => Arc::new(MemoryPlace::default()),
+    };
+    Ok(Arc::new(ObjectBlobStore::new(place)))
+}
+
+async fn open_folder(path: PathBuf) -> Result<LocalPlace, OpenError> {
+    let name = format!("folder {}", path.display());
+    let opened = tokio::task::spawn_blocking(move || LocalPlace::open(&path)).await;
+    opened
+        .map_err(std::io::Error::other)
+        .flatten()
+        .map_err(|cause| OpenError::from_store(&error::io_error("keep blobs", &name, cause)))
+}

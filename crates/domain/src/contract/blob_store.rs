@@ -1,8 +1,6 @@
 //! What every [`BlobStore`] must hold. [`blob_store_contract!`](crate::blob_store_contract) makes a
 //! test of each clause; every one gets a store of its own, without any blob.
 
-#![expect(clippy::missing_panics_doc, reason = "a clause panics where it isn't held")]
-
 use crate::blob::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter};
 use crate::timestamp::Timestamp;
 use bytes::{Bytes, BytesMut};

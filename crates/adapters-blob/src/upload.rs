@@ -1,0 +1,246 @@
+//! The way of a blob into its place. The work is done by a task of its own, so that a client that
+//! hangs up, whereby the writer is dropped at any await, never stops it between two steps: the task
+//! always comes to a blob that is published, or to nothing.
+
+use crate::error::{spelled_out, store_error};
+use crate::place::{Place, action, within};
+use async_trait::async_trait;
+use bytes::Bytes;
+use domain::blob::{BlobKey, BlobWriter};
+use domain::error::StoreError;
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStoreExt, PutPayload, PutPayloadMut};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+/// Commands that may wait; each holds the bytes of one call.
+const WAITING: usize = 2;
+
+/// Shorter pieces are copied together: each would pin the buffer that it was received in.
+const COPIED_BELOW: usize = 4096;
+
+/// Putting many parts together takes a server longer than an ordinary answer, but this much faster
+/// than receiving them.
+const JOINING_SPEED: u64 = 128;
+
+/// What the caller of a failed upload waits for its removal. After that it goes on by itself.
+const REMOVAL_WAIT: Duration = Duration::from_millis(250);
+
+enum Command {
+    Write(Bytes),
+    Finish,
+    Abort,
+}
+
+/// The caller's end of an upload. Dropping it without `finish` gives the blob up.
+pub(crate) struct UploadWriter {
+    /// `None` after `finish` or `abort`.
+    commands: Option<mpsc::Sender<Command>>,
+    /// How it ended; `None` once told.
+    outcome: Option<oneshot::Receiver<Result<(), StoreError>>>,
+}
+
+impl UploadWriter {
+    pub(crate) fn begin(place: Arc<dyn Place>, key: BlobKey) -> Self {
+        let (commands, received) = mpsc::channel(WAITING);
+        let (answer, outcome) = oneshot::channel();
+        tokio::spawn(Upload::new(place, key).run(received, answer));
+        Self { commands: Some(commands), outcome: Some(outcome) }
+    }
+
+    async fn outcome(&mut self) -> Result<(), StoreError> {
+        self.commands = None;
+        let Some(outcome) = &mut self.outcome else {
+            return Err(StoreError::other("this upload has ended"));
+        };
+        let result = outcome.await.unwrap_or_else(|_| Err(StoreError::other("the upload was stopped")));
+        self.outcome = None;
+        result
+    }
+}
+
+#[async_trait]
+impl BlobWriter for UploadWriter {
+    async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
+        let Some(commands) = &self.commands else {
+            return Err(StoreError::other("this upload has ended"));
+        };
+        match commands.send(Command::Write(bytes)).await {
+            Ok(()) => Ok(()),
+            // The task ends before its time only when it failed.
+            Err(_) => self.outcome().await,
+        }
+    }
+
+    async fn finish(&mut self) -> Result<(), StoreError> {
+        if let Some(commands) = &self.commands {
+            // Not taken: the task has failed, and its outcome says why.
+            let _ = commands.send(Command::Finish).await;
+        }
+        self.outcome().await
+    }
+
+    async fn abort(&mut self) -> Result<(), StoreError> {
+        match &self.commands {
+            Some(commands) if commands.send(Command::Abort).await.is_ok() => self.outcome().await,
+            // A failed upload has removed by itself what it wrote.
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The task's end.
+struct Upload {
+    place: Arc<dyn Place>,
+    key: BlobKey,
+    location: Path,
+    gathered: PutPayloadMut,
+    /// Bytes received.
+    size: u64,
+    parts: Option<Box<dyn MultipartUpload>>,
+    running: JoinSet<object_store::Result<()>>,
+    /// Whether the step that publishes was begun: from then on the blob may be visible.
+    publishing: bool,
+}
+
+enum End {
+    Finish,
+    GivenUp,
+}
+
+impl Upload {
+    fn new(place: Arc<dyn Place>, key: BlobKey) -> Self {
+        let location = place.location(&key);
+        let (gathered, running) = (PutPayloadMut::new(), JoinSet::new());
+        Self { place, key, location, gathered, size: 0, parts: None, running, publishing: false }
+    }
+
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>, answer: oneshot::Sender<Result<(), StoreError>>) {
+        let result = match self.receive(&mut commands).await {
+            Ok(End::Finish) => self.publish().await.map(|()| End::Finish),
+            other => other,
+        };
+        // Whoever writes on shall find the way closed and ask for the outcome.
+        drop(commands);
+        let ended = match result {
+            // Nobody waits for the outcome any more, so nobody will ever refer to this blob.
+            Ok(End::Finish) if answer.is_closed() => Ok(()),
+            Ok(End::Finish) => match answer.send(Ok(())) {
+                Ok(()) => return,
+                Err(_) => return self.remove().await,
+            },
+            Ok(End::GivenUp) => Ok(()),
+            Err(error) => {
+                let doing = action("write", &self.key);
+                Err(store_error(doing, self.place.name(), &error))
+            }
+        };
+        let mut removal = tokio::spawn(self.remove());
+        let _ = tokio::time::timeout(REMOVAL_WAIT, &mut removal).await;
+        let _ = answer.send(ended);
+    }
+
+    /// Takes in bytes until the caller ends it or a part fails.
+    async fn receive(&mut self, commands: &mut mpsc::Receiver<Command>) -> object_store::Result<End> {
+        loop {
+            tokio::select! {
+                Some(part) = self.running.join_next() => part??,
+                command = commands.recv() => match command {
+                    Some(Command::Write(bytes)) => self.take_in(bytes).await?,
+                    Some(Command::Finish) => return Ok(End::Finish),
+                    Some(Command::Abort) | None => return Ok(End::GivenUp),
+                },
+            }
+        }
+    }
+
+    /// A full part is sent only when more follows, so that a blob of exactly one part needs one step.
+    async fn take_in(&mut self, mut bytes: Bytes) -> object_store::Result<()> {
+        let part_size = self.place.manner().part_size;
+        self.size += bytes.len() as u64;
+        while !bytes.is_empty() {
+            if self.gathered.content_length() == part_size {
+                self.send_part().await?;
+            }
+            let room = part_size - self.gathered.content_length();
+            let piece = bytes.split_to(room.min(bytes.len()));
+            if piece.len() < COPIED_BELOW {
+                self.gathered.extend_from_slice(&piece);
+            } else {
+                self.gathered.push(piece);
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_part(&mut self) -> object_store::Result<()> {
+        while self.running.len() >= self.place.manner().parts_at_once {
+            self.join_part().await?;
+        }
+        let payload = PutPayload::from(std::mem::take(&mut self.gathered));
+        let mut parts = match self.parts.take() {
+            Some(parts) => parts,
+            None => {
+                self.place.prepare(&self.key).await?;
+                within(&*self.place, 0, self.place.begin_parts(&self.location)).await?
+            }
+        };
+        let (place, bytes) = (self.place.clone(), payload.content_length() as u64);
+        let part = parts.put_part(payload);
+        self.parts = Some(parts);
+        self.running.spawn(async move { within(&*place, bytes, part).await });
+        Ok(())
+    }
+
+    async fn join_part(&mut self) -> object_store::Result<()> {
+        match self.running.join_next().await {
+            Some(part) => part?,
+            None => Ok(()),
+        }
+    }
+
+    async fn publish(&mut self) -> object_store::Result<()> {
+        if self.parts.is_none() {
+            self.place.prepare(&self.key).await?;
+            self.publishing = true;
+            let payload = PutPayload::from(std::mem::take(&mut self.gathered));
+            let put = self.place.objects().put(&self.location, payload);
+            return within(&*self.place, self.size, put).await.map(|_| ());
+        }
+        self.send_part().await?;
+        while !self.running.is_empty() {
+            self.join_part().await?;
+        }
+        let Some(parts) = &mut self.parts else { return Ok(()) };
+        self.publishing = true;
+        within(&*self.place, self.size / JOINING_SPEED, parts.complete()).await.map(|_| ())
+    }
+
+    /// Removes what was written, with patience: a store that fails just now may work in a minute.
+    async fn remove(mut self) {
+        // Parts that arrived after the rest was given up would stay.
+        self.running.shutdown().await;
+        for pause in std::iter::once(&Duration::ZERO).chain(self.place.manner().removal_pauses) {
+            tokio::time::sleep(*pause).await;
+            match self.try_remove().await {
+                Ok(()) => return,
+                Err(error) => {
+                    let error = store_error(action("remove the rest of", &self.key), self.place.name(), &error);
+                    tracing::warn!(error = spelled_out(&error), "an unfinished upload is not removed yet");
+                }
+            }
+        }
+    }
+
+    async fn try_remove(&mut self) -> object_store::Result<()> {
+        if let Some(parts) = &mut self.parts {
+            within(&*self.place, 0, self.place.abort_parts(&self.key, parts)).await?;
+        }
+        if self.publishing {
+            within(&*self.place, 0, self.place.discard(&self.key)).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! Every clause of the port's contract on every place.
+
+use crate::s3_server::S3Server;
+use adapters_blob::{BlobConfig, open};
+use domain::blob::BlobStore;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+domain::blob_store_contract!(local_disk, in_folder());
+domain::blob_store_contract!(memory, in_memory());
+domain::blob_store_contract!(s3, in_bucket());
+
+async fn in_folder() -> (Arc<dyn BlobStore>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&BlobConfig::Local { path: folder.path().join("data/blobs") }).await.unwrap();
+    (store, folder)
+}
+
+async fn in_memory() -> (Arc<dyn BlobStore>, ()) {
+    (open(&BlobConfig::Memory).await.unwrap(), ())
+}
+
+async fn in_bucket() -> (Arc<dyn BlobStore>, S3Server) {
+    let server = S3Server::start().await;
+    (open(&server.config()).await.unwrap(), server)
+}

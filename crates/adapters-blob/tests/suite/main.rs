@@ -1,0 +1,31 @@
+//! The blob stores as their callers use them: the contract on each, and what only one of them does.
+
+mod contract;
+mod local;
+mod s3;
+mod s3_server;
+
+use bytes::Bytes;
+use domain::blob::{BlobEntry, BlobKey, BlobKind, BlobStore};
+use futures_util::TryStreamExt;
+use uuid::Uuid;
+
+fn key(number: u128) -> BlobKey {
+    BlobKey::new(BlobKind::Resource, Uuid::from_u128(number))
+}
+
+async fn publish(store: &dyn BlobStore, key: &BlobKey, content: &'static [u8]) {
+    let mut writer = store.create(key).await.unwrap();
+    writer.write(Bytes::from_static(content)).await.unwrap();
+    writer.finish().await.unwrap();
+}
+
+async fn list(store: &dyn BlobStore) -> Vec<BlobEntry> {
+    store.list().try_collect().await.unwrap()
+}
+
+/// Everything that an error says, causes included.
+fn told(error: &dyn std::error::Error) -> String {
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,232 @@
+//! What only a bucket does: multipart uploads, faults of the server, configuration.
+
+use crate::s3_server::{Fault, S3Server, SECRET};
+use crate::{key, list, publish, told};
+use adapters_blob::{BlobConfig, OpenError, S3Config, open};
+use bytes::Bytes;
+use domain::blob::{BlobKey, BlobStore, BlobWriter};
+use domain::error::StoreError;
+use futures_util::TryStreamExt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Three parts and a bit.
+const LARGE: &[u8] = &[7; 20 * 1024 * 1024];
+
+/// What a client waits for an error, and some more for slow machines.
+const SOON: Duration = Duration::from_secs(8);
+
+async fn started() -> (S3Server, Arc<dyn BlobStore>) {
+    let server = S3Server::start().await;
+    let store = open(&server.config()).await.unwrap();
+    (server, store)
+}
+
+/// An upload of which parts have arrived.
+async fn begun(server: &S3Server, store: &dyn BlobStore, key: &BlobKey) -> Box<dyn BlobWriter> {
+    let mut writer = store.create(key).await.unwrap();
+    writer.write(Bytes::from_static(LARGE)).await.unwrap();
+    let arrived = async {
+        while !server.parts().iter().any(|name| name.contains("part-")) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), arrived).await.expect("a part arrives");
+    writer
+}
+
+async fn refused(config: BlobConfig) -> OpenError {
+    match open(&config).await {
+        Ok(_) => panic!("it is opened"),
+        Err(error) => error,
+    }
+}
+
+#[tokio::test]
+async fn small_blobs_are_one_request_and_large_ones_are_parts() {
+    let (server, store) = started().await;
+    publish(&*store, &key(1), b"small").await;
+    assert_eq!((server.requests("PUT "), server.requests("POST ")), (1, 0));
+    publish(&*store, &key(2), LARGE).await;
+    assert_eq!(server.requests("partNumber="), 4);
+    assert_eq!(server.parts(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn keys_are_below_the_prefix_and_strangers_are_left_out() {
+    let (server, store) = started().await;
+    publish(&*store, &key(1), b"x").await;
+    assert_eq!(server.requests(&format!("PUT /blobs/platen/test/{}", key(1))), 1);
+    for stranger in [key(2).as_str(), "platen/test/resources/00/notes", "platen/test/notes", "platen/tests/x"] {
+        server.put_stranger(stranger);
+    }
+    assert_eq!(list(&*store).await.into_iter().map(|entry| entry.key).collect::<Vec<_>>(), [key(1)]);
+}
+
+#[tokio::test]
+async fn a_bucket_without_a_prefix_works_too() {
+    let server = S3Server::start().await;
+    for prefix in [None, Some("/".to_owned())] {
+        let store = open(&BlobConfig::S3(S3Config { prefix, ..server.s3_config() })).await.unwrap();
+        publish(&*store, &key(1), b"x").await;
+        assert_eq!(list(&*store).await.len(), 1);
+        assert_eq!(store.size(&key(1)).await.unwrap(), Some(1));
+    }
+    assert_eq!(server.requests(&format!("PUT /blobs/{}", key(1))), 2);
+}
+
+#[tokio::test]
+async fn a_dropped_upload_is_aborted() {
+    let (server, store) = started().await;
+    drop(begun(&server, &*store, &key(1)).await);
+    server.no_parts().await;
+    assert_eq!(store.size(&key(1)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_upload_that_is_given_up_is_aborted() {
+    let (server, store) = started().await;
+    begun(&server, &*store, &key(1)).await.abort().await.unwrap();
+    server.no_parts().await;
+}
+
+#[tokio::test]
+async fn an_upload_of_which_a_part_fails_is_aborted_and_tells_so() {
+    let (server, store) = started().await;
+    server.misbehave("partNumber=2", Fault::Error, usize::MAX);
+    let mut writer = store.create(&key(1)).await.unwrap();
+    let written = writer.write(Bytes::from_static(LARGE)).await;
+    let error = writer.finish().await.and(written).unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
+    assert!(told(&error).contains("500 Internal Server Error (InternalError)"), "{}", told(&error));
+    server.no_parts().await;
+    assert_eq!(store.size(&key(1)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_upload_that_cannot_be_completed_is_aborted() {
+    let (server, store) = started().await;
+    let mut writer = begun(&server, &*store, &key(1)).await;
+    server.misbehave("POST ", Fault::Error, usize::MAX);
+    writer.finish().await.unwrap_err();
+    server.no_parts().await;
+    assert_eq!(store.size(&key(1)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn parts_that_cannot_be_removed_at_once_are_removed_later() {
+    let (server, store) = started().await;
+    let writer = begun(&server, &*store, &key(1)).await;
+    // All tries of the first attempt.
+    server.misbehave("DELETE ", Fault::Error, 4);
+    drop(writer);
+    server.no_parts().await;
+    assert!(server.requests("DELETE ") > 4);
+}
+
+#[tokio::test]
+async fn faults_that_pass_are_not_noticed() {
+    let (server, store) = started().await;
+    for (fault, number) in [(Fault::Error, 1), (Fault::Closed, 2)] {
+        server.misbehave("PUT ", fault, 2);
+        publish(&*store, &key(number), b"small").await;
+        server.misbehave("PUT ", fault, 2);
+        publish(&*store, &key(number + 10), LARGE).await;
+        server.misbehave("GET ", fault, 2);
+        let content: Vec<Bytes> = store.read(&key(number), None).await.unwrap().unwrap().try_collect().await.unwrap();
+        assert_eq!(content.concat(), b"small");
+        server.misbehave("HEAD ", fault, 2);
+        assert_eq!(store.size(&key(number)).await.unwrap(), Some(5));
+        server.misbehave("DELETE ", fault, 2);
+        store.delete(&key(number)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_an_error_soon_and_works_again_later() {
+    let (server, store) = started().await;
+    publish(&*store, &key(1), b"x").await;
+    server.misbehave("", Fault::Silence, usize::MAX);
+    let began = Instant::now();
+    let mut writer = store.create(&key(2)).await.unwrap();
+    writer.write(Bytes::from_static(b"x")).await.unwrap();
+    let known = key(1);
+    let read = async { store.read(&known, None).await.map(|_| ()) };
+    let size = async { store.size(&known).await.map(|_| ()) };
+    let listed = async { store.list().try_collect::<Vec<_>>().await.map(|_| ()) };
+    let (read, size, deleted, pinged, finished) =
+        tokio::join!(read, size, store.delete(&known), store.ping(), writer.finish());
+    assert!(began.elapsed() < SOON);
+    for result in [read, size, deleted, pinged, finished] {
+        let error = result.unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
+        assert!(told(&error).contains("no answer within"), "{}", told(&error));
+    }
+    server.misbehave("", Fault::Silence, 0);
+    listed.await.unwrap();
+    store.ping().await.unwrap();
+    publish(&*store, &key(3), b"x").await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_is_an_error_soon() {
+    let (server, store) = started().await;
+    drop(server);
+    let began = Instant::now();
+    let error = store.ping().await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
+    assert!(told(&error).contains("Connection refused"), "{}", told(&error));
+    let mut writer = store.create(&key(1)).await.unwrap();
+    let written = writer.write(Bytes::from_static(LARGE)).await;
+    assert!(writer.finish().await.and(written).is_err());
+    assert!(began.elapsed() < SOON * 2);
+}
+
+#[tokio::test]
+async fn a_bucket_that_is_missing_is_named_and_not_taken_for_missing_blobs() {
+    let (server, store) = started().await;
+    publish(&*store, &key(1), b"x").await;
+    server.remove_bucket();
+    assert!(store.size(&key(1)).await.is_err());
+    let error = store.ping().await.unwrap_err();
+    assert!(told(&error).contains("bucket blobs at http://127.0.0.1:"), "{}", told(&error));
+    let error = refused(server.config()).await;
+    assert!(error.to_string().contains("404 Not Found (NoSuchBucket"), "{error}");
+    assert!(matches!(error, OpenError::Misconfigured(_)));
+}
+
+#[tokio::test]
+async fn wrong_keys_are_named_without_telling_them() {
+    let server = S3Server::start().await;
+    let wrong = "a-wrong-secret";
+    let secret = S3Config { secret_access_key: Some(wrong.into()), ..server.s3_config() };
+    let error = refused(BlobConfig::S3(secret)).await.to_string();
+    assert!(error.contains("403 Forbidden (SignatureDoesNotMatch"), "{error}");
+    assert!(!error.contains(wrong) && !error.contains('\n'), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_told_at_opening() {
+    let server = S3Server::start().await;
+    let config = server.config();
+    drop(server);
+    let error = refused(config).await;
+    assert!(matches!(error, OpenError::Unavailable(_)));
+    assert!(error.to_string().contains("Connection refused"), "{error}");
+}
+
+#[tokio::test]
+async fn unencrypted_endpoints_and_strange_prefixes_are_refused() {
+    let server = S3Server::start().await;
+    let http = S3Config { allow_http: false, ..server.s3_config() };
+    assert!(refused(BlobConfig::S3(http)).await.to_string().contains("allow_http"));
+    let prefix = S3Config { prefix: Some("a/../b".to_owned()), ..server.s3_config() };
+    assert!(refused(BlobConfig::S3(prefix)).await.to_string().contains("prefix"));
+}
+
+#[tokio::test]
+async fn debug_shows_no_secret() {
+    let server = S3Server::start().await;
+    let shown = format!("{:?} {:#?}", server.config(), server.s3_config());
+    assert!(!shown.contains(SECRET) && shown.contains("bucket"), "{shown}");
+}
