@@ -71,7 +71,9 @@ mod tests {
     #[test]
     fn either_case_is_read_and_upper_case_is_answered() {
         let upper = "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709";
-        for text in [upper.to_owned(), upper.to_ascii_lowercase(), "dA39a3EE5E6B4B0D3255BFEF95601890AFD80709".to_owned()] {
+        for text in
+            [upper.to_owned(), upper.to_ascii_lowercase(), "dA39a3EE5E6B4B0D3255BFEF95601890AFD80709".to_owned()]
+        {
             assert_eq!(Sha1Checksum::parse(&text).map(|checksum| checksum.to_string()).as_deref(), Some(upper));
         }
     }

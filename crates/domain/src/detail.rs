@@ -48,3 +48,56 @@ pub(crate) fn quoted(value: &str) -> String {
     let dots = if shown.len() < value.len() { "..." } else { "" };
     format!("\"{shown}{dots}\"")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(text: &str) -> String {
+        Detail::new(text).to_string()
+    }
+
+    /// Decision R11.
+    #[test]
+    fn printable_ascii_stays_as_it_is() {
+        let text: String = (' '..='~').collect();
+        assert_eq!(shown(&text), text);
+        assert_eq!(shown(""), "");
+        assert_eq!(shown(&"x".repeat(297)), "x".repeat(297));
+    }
+
+    /// Decision R11: a header can carry nothing else.
+    #[test]
+    fn what_is_not_printable_ascii_is_escaped() {
+        assert_eq!(shown("a\r\nX-Evil: 1\0"), "a\\u{d}\\u{a}X-Evil: 1\\u{0}");
+        assert_eq!(shown("\u{7f}\t“ä🖨”"), "\\u{7f}\\u{9}\\u{201c}\\u{e4}\\u{1f5a8}\\u{201d}");
+    }
+
+    /// Decision R11: at most 300 characters, and no escape is cut in half.
+    #[test]
+    fn a_long_detail_is_cut_with_dots() {
+        assert_eq!(shown(&"x".repeat(1_000)), "x".repeat(297) + "...");
+        let escapes = shown(&"ä".repeat(1_000));
+        assert!(escapes.len() <= 300);
+        assert_eq!(escapes.trim_end_matches("..."), "\\u{e4}".repeat(49));
+    }
+
+    /// A quoted value is cut to 60 characters.
+    #[test]
+    fn a_long_value_is_quoted_by_its_beginning() {
+        assert_eq!(quoted("a\"b"), "\"a\"b\"");
+        assert_eq!(quoted(&"ä".repeat(60)), format!("\"{}\"", "ä".repeat(60)));
+        assert_eq!(quoted(&"ä".repeat(61)), format!("\"{}...\"", "ä".repeat(60)));
+    }
+
+    proptest! {
+        /// Decision R11.
+        #[test]
+        fn a_detail_is_always_printable_ascii_of_at_most_300_characters(text in "[ -~]{0,310}|(?s).{0,400}") {
+            let detail = shown(&text);
+            prop_assert!(detail.len() <= 300);
+            prop_assert!(detail.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+        }
+    }
+}

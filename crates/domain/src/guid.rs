@@ -1,5 +1,8 @@
 //! GUIDs in the forms that clients write them, one type for each kind of record (decision R7).
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use uuid::Uuid;
 
@@ -69,6 +72,3 @@ guid_types! {
     /// Identifies a crash report; answered in `Crash-Report-Id` (decision C7).
     CrashReportId;
 }
-
-#[cfg(test)]
-mod tests;

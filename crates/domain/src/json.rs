@@ -3,6 +3,9 @@
 //! Parsing bytes is the adapters' work; this is the tree they hand in, with numbers as they were
 //! written, so that nothing of a client's metadata is changed by passing through.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 /// A JSON value. Objects keep the order of their members; numbers keep their spelling.
@@ -77,9 +80,11 @@ impl Json {
                 format!("[{}]", items.join(","))
             }
             Json::Object(members) => {
-                let mut members: Vec<String> =
+                let mut members: Vec<&(String, Json)> = members.iter().collect();
+                // The sort is stable: of members with one name the last one stays the last.
+                members.sort_by_key(|(key, _)| key.as_str());
+                let members: Vec<String> =
                     members.iter().map(|(key, value)| format!("{}:{}", Quoted(key), value.canonical())).collect();
-                members.sort();
                 format!("{{{}}}", members.join(","))
             }
             Json::Number(spelling) => canonical_number(spelling),
@@ -88,12 +93,22 @@ impl Json {
     }
 }
 
-/// Spells equal numbers alike: whole ones beyond the exact range of a double keep their digits.
+/// Spells equal numbers alike, exactly and whatever their magnitude: digits that begin and end with
+/// none that is 0, and a power of ten.
 fn canonical_number(spelling: &str) -> String {
-    match (spelling.parse::<i128>(), spelling.parse::<f64>()) {
-        (Ok(whole), _) => whole.to_string(),
-        (_, Ok(number)) if number.is_finite() => format!("{number}"),
-        _ => spelling.to_owned(),
+    let (mantissa, exponent) = spelling.split_once(['e', 'E']).unwrap_or((spelling, "0"));
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |mantissa| ("-", mantissa));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, fraction].concat();
+    let significant = digits.trim_end_matches('0');
+    let end = digits.len() - significant.len();
+    let significant = significant.trim_start_matches('0');
+    let places = || i128::try_from(end).ok()?.checked_sub(i128::try_from(fraction.len()).ok()?);
+    match exponent.parse::<i128>().ok().zip(places()).and_then(|(power, places)| power.checked_add(places)) {
+        _ if significant.is_empty() => "0".to_owned(),
+        Some(power) => format!("{sign}{significant}e{power}"),
+        // A power that long can't be reckoned with; such numbers are compared as they are spelled.
+        None => spelling.to_owned(),
     }
 }
 

@@ -1,5 +1,8 @@
 //! Text as people write it: what is kept of it and when two texts are equal "without case".
 
+#[cfg(test)]
+mod tests;
+
 use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
 
@@ -58,6 +61,3 @@ pub fn is_blank(text: &str) -> bool {
 pub fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit).collect()
 }
-
-#[cfg(test)]
-mod tests;

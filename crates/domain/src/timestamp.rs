@@ -1,5 +1,8 @@
 //! Points in time to the microsecond, and the forms in which clients write them (decisions T2, T3).
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::time::Duration;
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
@@ -161,6 +164,3 @@ impl Scanner<'_> {
         (hours < 24 && minutes < 60).then(|| UtcOffset::from_hms(sign * hours, sign * minutes, 0).ok()).flatten()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,8 @@
 //! The authentication headers as they were sent, and how repeated ones are read (decision A8).
 
+#[cfg(test)]
+mod tests;
+
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -83,9 +86,10 @@ impl<'a> Sent<'a> {
         if parts.all(|part| part == first) {
             return Sent::One(first);
         }
-        // A value may hold a comma itself: sent once, it is tried as it stands.
-        match values {
-            [only] => Sent::One(only.trim()),
+        // A value may hold a comma itself: where all lines are the same one, it is tried as it stands.
+        let mut lines = values.iter().map(|value| value.trim()).filter(|value| !value.is_empty());
+        match lines.next() {
+            Some(line) if lines.all(|other| other == line) => Sent::One(line),
             _ => Sent::Differing { first },
         }
     }

@@ -1,5 +1,8 @@
 //! Decides who calls.
 
+#[cfg(test)]
+mod tests;
+
 use super::credentials::Sent;
 use super::{CredentialDigest, CredentialDirectory, KeyHolder, RegisteredComputer, SentCredentials};
 use crate::caller::Caller;

@@ -1,5 +1,8 @@
 //! Keeps blob store and database in step: sweeps what is discarded, finds what is missing.
 
+#[cfg(test)]
+mod tests;
+
 use super::{BlobEntry, BlobKey, BlobLedger, BlobReference, BlobStore};
 use crate::checksum::ContentHasher;
 use crate::clock::Clock;

@@ -118,3 +118,61 @@ pub trait BlobWriter: Send {
     /// Gives the blob up and removes what was written.
     async fn abort(&mut self) -> Result<(), StoreError>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Keys name their kind and spread over folders.
+    #[test]
+    fn a_key_is_a_path_of_kind_folder_and_id() {
+        let id = Uuid::from_u128(0xabcd_ef01_2345_6789_abcd_ef01_2345_6789);
+        let resource = BlobKey::new(BlobKind::Resource, id);
+        assert_eq!(resource.as_str(), "resources/ab/abcdef01-2345-6789-abcd-ef0123456789");
+        let crash_report = BlobKey::new(BlobKind::CrashReport, id);
+        assert_eq!(crash_report.to_string(), "crash-reports/ab/abcdef01-2345-6789-abcd-ef0123456789");
+    }
+
+    /// What a store lists beside our blobs is never taken for one.
+    #[test]
+    fn a_key_that_we_never_made_is_refused() {
+        let foreign = [
+            "",
+            "resources",
+            "resources/ab",
+            "resources/ab/",
+            "resources/ab/abcdef01-2345-6789-abcd-ef012345678",
+            "resources/ab/abcdef01-2345-6789-abcd-ef0123456789/",
+            "resources/ab/abcdef01-2345-6789-abcd-ef0123456789/x",
+            "resources/ab/abcdef01-2345-6789-abcd-ef0123456789#1",
+            "resources/ac/abcdef01-2345-6789-abcd-ef0123456789",
+            "resources/AB/ABCDEF01-2345-6789-ABCD-EF0123456789",
+            "resources/ab/abcdef0123456789abcdef0123456789",
+            "resources/ab/{abcdef01-2345-6789-abcd-ef0123456789}",
+            "/resources/ab/abcdef01-2345-6789-abcd-ef0123456789",
+            "resources//abcdef01-2345-6789-abcd-ef0123456789",
+            "other/ab/abcdef01-2345-6789-abcd-ef0123456789",
+            "../resources/ab/abcdef01-2345-6789-abcd-ef0123456789",
+        ];
+        for text in foreign {
+            assert_eq!(BlobKey::parse(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_key_is_taken_up_again(number: u128, crash_report: bool) {
+            let kind = if crash_report { BlobKind::CrashReport } else { BlobKind::Resource };
+            let key = BlobKey::new(kind, Uuid::from_u128(number));
+            prop_assert_eq!(BlobKey::parse(key.as_str()), Some(key.clone()));
+        }
+
+        #[test]
+        fn any_text_is_a_key_or_refused(text in "\\PC*|(resources|crash-reports)/[0-9a-f/-]{0,40}") {
+            if let Some(key) = BlobKey::parse(&text) {
+                prop_assert_eq!(key.as_str(), text);
+            }
+        }
+    }
+}

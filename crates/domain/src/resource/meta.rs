@@ -1,5 +1,8 @@
 //! The metadata of a resource (interface 2.2, decisions T8, T9).
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::{Outcome, Reason};
 use crate::json::Json;
 use crate::resource::ResourceType;
