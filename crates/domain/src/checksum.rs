@@ -101,7 +101,7 @@ mod tests {
     fn the_checksum_is_the_sha1_of_the_content() {
         assert_eq!(Sha1Checksum::of(b"").to_string(), "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709");
         assert_eq!(Sha1Checksum::of(b"abc").to_string(), "A9993E364706816ABA3E25717850C26C9CD0D89D");
-        assert_eq!(Sha1Checksum::of(&[b'a'; 1_000_000]).to_string(), "34AA973CD4C4DAA4F61EEB2BDBAD27316534016F");
+        assert_eq!(Sha1Checksum::of(&vec![b'a'; 1_000_000]).to_string(), "34AA973CD4C4DAA4F61EEB2BDBAD27316534016F");
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use futures_util::stream;
 use mockall::{Sequence, predicate};
 use std::collections::HashSet;
 
-const GRACE: Duration = Duration::from_secs(3_600);
+const GRACE: Duration = Duration::from_hours(1);
 
 fn housekeeping(blobs: MockBlobStore, ledger: MockBlobLedger) -> Housekeeping {
     Housekeeping::new(Arc::new(blobs), Arc::new(ledger), Arc::new(FixedClock::default()), GRACE)
