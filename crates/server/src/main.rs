@@ -1,1 +1,16 @@
-fn main() {}
+//! `platen`: the program around the use cases. It reads the configuration, wires ports to adapters,
+//! and runs one command.
+
+mod background;
+mod cli;
+mod config;
+mod fleet_json;
+mod listen;
+mod shutdown;
+mod system;
+mod telemetry;
+mod wiring;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -1,0 +1,87 @@
+//! What the server does beside answering requests.
+
+use domain::blob::{BlobStore, Housekeeping};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// Bounds of the time between two sweeps of discarded blobs.
+const SWEEP_EVERY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(300));
+
+/// How often the recorder of metrics tidies up.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// Starts the background work; it ends when the set is dropped. Each step may end anywhere and be
+/// taken up by the next start.
+pub(crate) fn start(
+    housekeeping: Housekeeping,
+    grace: Duration,
+    blobs: Arc<dyn BlobStore>,
+    metrics: PrometheusHandle,
+) -> JoinSet<()> {
+    let mut work = JoinSet::new();
+    work.spawn(sweep_unfinished(blobs));
+    work.spawn(sweep_discarded(housekeeping, sweep_period(grace)));
+    work.spawn(async move {
+        let mut ticks = interval(UPKEEP_EVERY);
+        loop {
+            ticks.tick().await;
+            metrics.run_upkeep();
+        }
+    });
+    work
+}
+
+/// A grace period shorter than the usual time between sweeps asks for more of them.
+fn sweep_period(grace: Duration) -> Duration {
+    grace.clamp(SWEEP_EVERY.0, SWEEP_EVERY.1)
+}
+
+/// Removes what uploads of an earlier run left half-written. Once is enough: a running server
+/// cleans up after itself.
+async fn sweep_unfinished(blobs: Arc<dyn BlobStore>) {
+    match blobs.sweep_unfinished().await {
+        Ok(0) => {}
+        Ok(swept) => tracing::info!(swept, "removed half-written content of an earlier run"),
+        Err(error) => tracing::warn!(error = causes(&error), "cannot remove half-written content"),
+    }
+}
+
+async fn sweep_discarded(housekeeping: Housekeeping, period: Duration) {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        match housekeeping.sweep().await {
+            Ok(0) => {}
+            Ok(swept) => tracing::info!(swept, "removed discarded content"),
+            Err(error) => tracing::warn!(error = causes(&error), "cannot remove discarded content"),
+        }
+    }
+}
+
+/// The error and its causes, joined by `: `.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let mut told = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        told = format!("{told}: {cause}");
+        next = cause.source();
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_grace_is_swept_often_and_a_long_one_every_few_minutes() {
+        assert_eq!(sweep_period(Duration::ZERO), Duration::from_secs(1));
+        assert_eq!(sweep_period(Duration::from_secs(20)), Duration::from_secs(20));
+        assert_eq!(sweep_period(Duration::from_secs(3600)), Duration::from_secs(300));
+    }
+}

@@ -1,0 +1,173 @@
+//! The command line: what it takes, and how each command ends.
+
+mod blobs;
+mod failure;
+mod fleet;
+mod healthcheck;
+mod key;
+mod migrate;
+mod output;
+mod serve;
+
+use crate::config::Config;
+use crate::telemetry;
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Resource store, log intake and device status for print companies.
+#[derive(Debug, Parser)]
+#[command(name = "platen", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(arg_required_else_help = false)]
+struct Cli {
+    /// Configuration to read [default: platen.toml in the current folder, if it is there]
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<PathBuf>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Migrate the database and serve until SIGTERM or SIGINT
+    Serve {
+        /// Fleet file to apply before serving; keys that are issued are printed once
+        #[arg(long, value_name = "FILE")]
+        fleet: Option<PathBuf>,
+    },
+    /// Bring the database schema up to date
+    Migrate,
+    /// Register organizations, users, computers, devices, queues and jobs
+    #[command(subcommand, arg_required_else_help = false)]
+    Fleet(fleet::FleetCommand),
+    /// Issue or revoke MisKeys
+    #[command(subcommand, arg_required_else_help = false)]
+    Key(key::KeyCommand),
+    /// Look after the stored content
+    #[command(subcommand, arg_required_else_help = false)]
+    Blobs(blobs::BlobsCommand),
+    /// Ask the running server whether it is ready
+    Healthcheck,
+}
+
+/// Runs what the command line asks for.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return failure::report_usage(&error),
+        // Help and version aren't errors; a reader that has gone away is no reason to complain.
+        Err(asked) => {
+            let _ = asked.print();
+            return ExitCode::SUCCESS;
+        }
+    };
+    match execute(cli) {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn execute(cli: Cli) -> Result<ExitCode, Failure> {
+    let config = Config::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
+    // What a command answers stands alone on the terminal unless something is wrong.
+    let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "warn" };
+    telemetry::start_logging(&config.log, level)?;
+    // Whoever speaks HTTP as a client needs one; a second installation would be an error.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Serve { fleet } => serve::run(&config, fleet.as_deref()).await,
+            Command::Migrate => migrate::run(&config).await,
+            Command::Fleet(command) => fleet::run(&config, command).await,
+            Command::Key(command) => key::run(&config, command).await,
+            Command::Blobs(command) => blobs::run(&config, command).await,
+            Command::Healthcheck => healthcheck::run(&config).await,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(line.split(' '))
+    }
+
+    #[test]
+    fn the_command_line_contradicts_itself_nowhere() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_takes_a_configuration_before_and_after_its_name() {
+        let commands = [
+            "serve",
+            "migrate",
+            "fleet apply f.json",
+            "fleet export",
+            "key issue --organization A --user B",
+            "key revoke --organization A --user B",
+            "blobs check",
+            "healthcheck",
+        ];
+        for command in commands {
+            let after = parse(&format!("platen {command} --config c.toml")).unwrap();
+            assert_eq!(after.config, Some(PathBuf::from("c.toml")), "{command}");
+            let before = parse(&format!("platen --config c.toml {command}")).unwrap();
+            assert_eq!(before.config, Some(PathBuf::from("c.toml")), "{command}");
+            assert_eq!(parse(&format!("platen {command}")).unwrap().config, None, "{command}");
+        }
+    }
+
+    #[test]
+    fn options_of_commands_are_read() {
+        let Command::Serve { fleet } = parse("platen serve --fleet f.json").unwrap().command else { unreachable!() };
+        assert_eq!(fleet, Some(PathBuf::from("f.json")));
+        let Command::Blobs(blobs::BlobsCommand::Check { repair }) =
+            parse("platen blobs check --repair").unwrap().command
+        else {
+            unreachable!()
+        };
+        assert!(repair);
+    }
+
+    #[test]
+    fn wrong_usage_is_told_in_one_line() {
+        let lines = [
+            ("platen", "requires a subcommand"),
+            ("platen serv", "unrecognized subcommand 'serv'"),
+            ("platen fleet", "requires a subcommand"),
+            ("platen fleet apply", "<FILE>"),
+            ("platen key issue --organization A", "--user <NAME>"),
+            ("platen serve --port 1", "unexpected argument '--port'"),
+            ("platen migrate --config", "a value is required for '--config <FILE>'"),
+        ];
+        for (line, expected) in lines {
+            let error = parse(line).unwrap_err();
+            assert!(error.use_stderr(), "{line}");
+            let told = failure::usage_line(&error);
+            assert!(told.starts_with("error: ") && told.contains(expected), "{line}: {told}");
+            assert!(!told.contains('\n') && !told.contains("  "), "{line}: {told}");
+            assert!(told.ends_with("(see platen --help)"), "{line}: {told}");
+        }
+    }
+
+    #[test]
+    fn help_and_version_work_everywhere() {
+        for line in ["platen", "platen serve", "platen fleet", "platen fleet apply", "platen key issue"] {
+            for (option, kind) in
+                [("--help", clap::error::ErrorKind::DisplayHelp), ("--version", clap::error::ErrorKind::DisplayVersion)]
+            {
+                let asked = parse(&format!("{line} {option}")).unwrap_err();
+                assert_eq!(asked.kind(), kind, "{line} {option}");
+                assert!(!asked.use_stderr());
+            }
+        }
+    }
+}

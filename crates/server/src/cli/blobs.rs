@@ -1,0 +1,64 @@
+//! `platen blobs check`
+
+use super::failure::Failure;
+use super::output;
+use crate::config::Config;
+use crate::wiring;
+use anyhow::{Context, Result};
+use clap::Subcommand;
+use domain::blob::{BlobReference, CheckReport, Finding, Housekeeping};
+use std::process::ExitCode;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BlobsCommand {
+    /// Compare database and blob store: missing and damaged content, orphans
+    Check {
+        /// Remove orphans older than 24 hours
+        #[arg(long)]
+        repair: bool,
+    },
+}
+
+pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCode, Failure> {
+    let BlobsCommand::Check { repair } = command;
+    let (database, _) = wiring::open_database(&config.database).await?;
+    let checked = match wiring::open_blobs(&config.blobs).await {
+        Ok(blobs) => check(&wiring::housekeeping(&database, blobs, &config.blobs), repair).await,
+        Err(error) => Err(error),
+    };
+    database.close().await;
+    let report = checked?;
+    let whole = report.missing == 0 && report.damaged == 0;
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints each finding as it is made and a summary at the end.
+async fn check(housekeeping: &Housekeeping, repair: bool) -> Result<CheckReport> {
+    let mut printed = Ok(());
+    let print = |finding: &Finding| {
+        if printed.is_ok() {
+            printed = output::line(&told(finding));
+        }
+    };
+    let report = housekeeping.check(repair, print).await.context("cannot compare database and blob store")?;
+    printed?;
+    output::line(&format!(
+        "checked {}, missing {}, damaged {}, orphans {}, removed {}",
+        report.checked, report.missing, report.damaged, report.orphans, report.removed
+    ))?;
+    Ok(report)
+}
+
+fn told(finding: &Finding) -> String {
+    let claim = |BlobReference { key, size, checksum, owner }: &BlobReference| {
+        format!("{key} ({owner}: {size} bytes, SHA1 {checksum})")
+    };
+    match finding {
+        Finding::Missing(reference) => format!("missing {}", claim(reference)),
+        Finding::Damaged(reference) => format!("damaged {}", claim(reference)),
+        Finding::Orphan { entry, removed } => {
+            let kept = if *removed { "removed" } else { "kept" };
+            format!("orphan {} ({} bytes, of {}, {kept})", entry.key, entry.size, entry.modified)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How commands fail: one line on stderr and the exit code.
+
+use std::process::ExitCode;
+
+/// Wrong usage, configuration or fleet file.
+const MISUSE: u8 = 2;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The operator's input is at fault: exit code 2.
+    Misuse(anyhow::Error),
+    /// Anything else: exit code 1.
+    Other(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Failure {
+    /// Tells stderr why, with all causes, and gives the exit code.
+    pub(super) fn report(&self) -> ExitCode {
+        let (error, code) = match self {
+            Self::Misuse(error) => (error, ExitCode::from(MISUSE)),
+            Self::Other(error) => (error, ExitCode::FAILURE),
+        };
+        tell(&format!("error: {}", chain(error)));
+        code
+    }
+}
+
+/// Tells stderr what is wrong with the command line.
+pub(super) fn report_usage(error: &clap::Error) -> ExitCode {
+    tell(&usage_line(error));
+    ExitCode::from(MISUSE)
+}
+
+/// What clap says, in one line: without the usage, which `--help` shows.
+pub(super) fn usage_line(error: &clap::Error) -> String {
+    let told = error.render().to_string();
+    let told = told.split("Usage:").next().unwrap_or_default();
+    let told = told.split("For more information").next().unwrap_or_default();
+    let paragraphs: Vec<String> = told.trim().split("\n\n").map(one_line).collect();
+    format!("{} (see platen --help)", paragraphs.join("; "))
+}
+
+/// The error and its causes, joined by `: `. A cause that the error before it told already is left out.
+fn chain(error: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(|cause| one_line(&cause.to_string())) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.ends_with(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[expect(clippy::print_stderr, reason = "this is where commands tell why they failed")]
+fn tell(line: &str) {
+    eprintln!("{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn causes_are_joined_in_one_line() {
+        let error = anyhow!("the disk\nis full").context("cannot write").context("cannot write");
+        assert_eq!(chain(&error), "cannot write: the disk is full");
+    }
+}

@@ -1,0 +1,53 @@
+//! `platen fleet apply` and `platen fleet export`
+
+use super::failure::Failure;
+use super::output;
+use crate::config::Config;
+use crate::{fleet_json, wiring};
+use clap::Subcommand;
+use domain::fleet::{Fleet, FleetService};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum FleetCommand {
+    /// Register all that a fleet file names; prints the keys that are issued
+    Apply {
+        /// Fleet file (JSON)
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Print the registered fleet as a fleet file, without credentials
+    Export {
+        /// Only this organization
+        #[arg(long, value_name = "NAME")]
+        organization: Option<String>,
+    },
+}
+
+pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCode, Failure> {
+    // The file is read first: a malformed one doesn't touch the database.
+    let task = match command {
+        FleetCommand::Apply { file } => Task::Apply(fleet_json::read(&file).map_err(Failure::Misuse)?),
+        FleetCommand::Export { organization } => Task::Export(organization),
+    };
+    let (database, _) = wiring::open_database(&config.database).await?;
+    let done = execute(&wiring::fleet_service(&database), task).await;
+    database.close().await;
+    done?;
+    Ok(ExitCode::SUCCESS)
+}
+
+enum Task {
+    Apply(Fleet),
+    Export(Option<String>),
+}
+
+async fn execute(service: &FleetService, task: Task) -> anyhow::Result<()> {
+    match task {
+        Task::Apply(fleet) => output::applied(&service.apply(&fleet).await?),
+        Task::Export(organization) => {
+            output::line(&fleet_json::pretty(&service.export(organization.as_deref()).await?))
+        }
+    }
+}

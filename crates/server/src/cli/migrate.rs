@@ -1,0 +1,14 @@
+//! `platen migrate`
+
+use super::failure::Failure;
+use super::output;
+use crate::config::Config;
+use crate::wiring;
+use std::process::ExitCode;
+
+pub(super) async fn run(config: &Config) -> Result<ExitCode, Failure> {
+    let (database, migrated) = wiring::open_database(&config.database).await?;
+    database.close().await;
+    output::line(&wiring::told(migrated))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,27 @@
+//! What commands answer on stdout, line by line.
+
+use crate::fleet_json::key_line;
+use anyhow::{Context, Result};
+use domain::fleet::{Applied, NewKey};
+use std::io::{Write, stdout};
+
+/// Prints one line at once.
+pub(super) fn line(text: &str) -> Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{text}").and_then(|()| out.flush()).context("cannot write to stdout")
+}
+
+/// Prints a key: the only time that it is shown (decision A1).
+pub(super) fn key(key: &NewKey) -> Result<()> {
+    line(&key_line(key))
+        .with_context(|| format!("a key was issued for {} of {} but is lost", key.user, key.organization))
+}
+
+/// Prints the keys that applying a fleet file issued, and warns of those that it left out.
+#[expect(clippy::print_stderr, reason = "a warning must not mix with the keys on stdout")]
+pub(super) fn applied(applied: &Applied) -> Result<()> {
+    for (organization, user) in &applied.keys_left_out {
+        eprintln!("warning: the key of user {user} of {organization} was left out: the user has or had another one");
+    }
+    applied.issued.iter().try_for_each(key)
+}

@@ -1,0 +1,83 @@
+//! `platen serve`
+
+use super::failure::Failure;
+use super::output;
+use crate::config::Config;
+use crate::shutdown::Signals;
+use crate::{background, fleet_json, listen, shutdown, telemetry, wiring};
+use adapters_db::Database;
+use anyhow::{Context, Result};
+use domain::blob::BlobStore;
+use domain::fleet::Fleet;
+use http_actix::HttpConfig;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCode, Failure> {
+    let fleet = fleet.map(fleet_json::read).transpose().map_err(Failure::Misuse)?;
+    let mut signals = Signals::listen()?;
+    // Whoever asks for the end while the start is still under way gets it at once.
+    let (listeners, stores) = tokio::select! {
+        opened = open(config, fleet.as_ref()) => opened?,
+        signal = signals.next() => {
+            tracing::info!(signal, "stopped before serving");
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    let served = serve(config, listeners, &stores, &mut signals).await;
+    stores.database.close().await;
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The addresses that were taken.
+struct Listeners {
+    api: TcpListener,
+    ops: TcpListener,
+}
+
+/// What is open while the server runs.
+struct Stores {
+    database: Database,
+    blobs: Arc<dyn BlobStore>,
+}
+
+/// Takes the addresses first: a second server that is started by mistake touches nothing.
+async fn open(config: &Config, fleet: Option<&Fleet>) -> Result<(Listeners, Stores)> {
+    let api = listen::take(&config.http.listener, "http")?;
+    let ops = listen::take(&config.ops, "ops")?;
+    let blobs = wiring::open_blobs(&config.blobs).await?;
+    let (database, migrated) = wiring::open_database(&config.database).await?;
+    tracing::info!("{}", wiring::told(migrated));
+    if let Some(fleet) = fleet {
+        output::applied(&wiring::fleet_service(&database).apply(fleet).await.context("cannot apply the fleet file")?)?;
+    }
+    Ok((Listeners { api, ops }, Stores { database, blobs }))
+}
+
+async fn serve(config: &Config, listeners: Listeners, stores: &Stores, signals: &mut Signals) -> Result<()> {
+    let metrics = telemetry::record_metrics()?;
+    let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
+    let http = HttpConfig {
+        base_path: config.http.base_path.clone(),
+        workers: config.http.workers,
+        read_timeout: config.http.read_timeout,
+        limits: config.limits,
+        ids: wiring::ids(),
+        clock: wiring::clock(),
+    };
+    let services = Arc::new(wiring::services(&stores.database, &stores.blobs, config));
+    let rendered = metrics.clone();
+    let render = Arc::new(move || rendered.render());
+    let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
+    let housekeeping = wiring::housekeeping(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
+    let work = background::start(housekeeping, config.blobs.discarded_grace, Arc::clone(&stores.blobs), metrics);
+    listen::announce(&config.http.listener, "http", api)?;
+    listen::announce(&config.ops, "ops", ops)?;
+    tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
+    let served = shutdown::drain(server, signals).await;
+    drop(work);
+    served
+}

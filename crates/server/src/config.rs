@@ -1,0 +1,214 @@
+//! The configuration as the rest of the program sees it: every value of its own type.
+//!
+//! Three layers, the later wins: built-in defaults, the TOML file, the environment. A value that
+//! isn't usable is refused here, so that nothing later fails over it.
+
+mod keys;
+mod layers;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub(crate) use values::Address;
+
+use adapters_blob::{BlobConfig, S3Config};
+use anyhow::{Result, bail};
+use domain::limits::Limits;
+use layers::{Layers, Raw};
+use secrecy::SecretString;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The file that is read from the current folder where none is named.
+const DEFAULT_FILE: &str = "platen.toml";
+
+/// The effective configuration. `Debug` shows no secret.
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) http: Http,
+    pub(crate) ops: Listener,
+    pub(crate) database: Database,
+    pub(crate) blobs: Blobs,
+    pub(crate) limits: Limits,
+    pub(crate) log: Log,
+}
+
+/// An address to listen on, and the file that tells which one was taken.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    pub(crate) bind: Address,
+    pub(crate) bind_file: Option<PathBuf>,
+}
+
+/// Section `http`.
+#[derive(Debug)]
+pub(crate) struct Http {
+    pub(crate) listener: Listener,
+    /// Empty, or `/` and segments, without a slash at its end.
+    pub(crate) base_path: String,
+    pub(crate) workers: usize,
+    pub(crate) read_timeout: Duration,
+}
+
+/// Section `database`. The URL may hold a password.
+#[derive(Debug)]
+pub(crate) struct Database {
+    pub(crate) url: SecretString,
+    pub(crate) max_connections: u32,
+}
+
+/// Section `blobs`.
+#[derive(Debug)]
+pub(crate) struct Blobs {
+    pub(crate) place: BlobConfig,
+    /// How long replaced content stays for downloads under way (decision T18).
+    pub(crate) discarded_grace: Duration,
+}
+
+/// Section `log`.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// `None`: text on a terminal, else JSON.
+    pub(crate) format: Option<LogFormat>,
+    /// `None`: `info` for the server, `warn` for the other commands.
+    pub(crate) level: Option<String>,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Config {
+    /// Reads `file`, else `platen.toml` in the current folder if it is there, and the environment.
+    pub(crate) fn load(file: Option<&Path>) -> Result<Self> {
+        let default = Path::new(DEFAULT_FILE);
+        let file = file.or_else(|| default.exists().then_some(default));
+        Self::read(file, std::env::vars_os())
+    }
+
+    fn read(file: Option<&Path>, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
+        let layers = Layers::read(file, environment)?;
+        Ok(Self {
+            http: Http {
+                listener: listener(&layers, "http.bind", "http.bind_file")?,
+                base_path: required(&layers, "http.base_path", values::base_path)?,
+                workers: optional(&layers, "http.workers", values::count)?.map_or_else(cores, usize::from),
+                read_timeout: required(&layers, "http.read_timeout", values::positive_duration)?,
+            },
+            ops: listener(&layers, "ops.bind", "ops.bind_file")?,
+            database: Database {
+                url: required(&layers, "database.url", values::database_url)?.into(),
+                max_connections: required(&layers, "database.max_connections", values::count)?.into(),
+            },
+            blobs: Blobs {
+                place: blob_place(&layers)?,
+                discarded_grace: required(&layers, "blobs.discarded_grace", values::duration)?,
+            },
+            limits: Limits {
+                max_resource_size: required(&layers, "limits.max_resource_size", values::size)?,
+                max_crash_report_size: required(&layers, "limits.max_crash_report_size", values::size)?,
+                max_json_size: required(&layers, "limits.max_json_size", values::size)?,
+                max_timestamp_ahead: optional(&layers, "limits.max_timestamp_ahead", values::duration)?,
+            },
+            log: Log {
+                format: optional(&layers, "log.format", log_format)?,
+                level: optional(&layers, "log.level", values::log_level)?,
+            },
+        })
+    }
+}
+
+type Parse<T> = fn(&Raw<'_>) -> Option<T>;
+
+fn optional<T>(layers: &Layers, name: &str, parse: Parse<T>) -> Result<Option<T>> {
+    let Some(setting) = layers.get(name) else {
+        return Ok(None);
+    };
+    parse(&setting.raw()).map(Some).ok_or_else(|| setting.refused())
+}
+
+fn required<T>(layers: &Layers, name: &str, parse: Parse<T>) -> Result<T> {
+    let Some(value) = optional(layers, name, parse)? else {
+        let allowed = keys::find(name).map_or("a value", |key| key.allowed);
+        bail!("{name} is not set; allowed is {allowed}");
+    };
+    Ok(value)
+}
+
+fn listener(layers: &Layers, bind: &str, bind_file: &str) -> Result<Listener> {
+    Ok(Listener {
+        bind: required(layers, bind, values::address)?,
+        bind_file: optional(layers, bind_file, values::path)?,
+    })
+}
+
+/// All keys of the section are checked whatever the kind, so that an error doesn't wait for the day
+/// on which the kind is changed.
+fn blob_place(layers: &Layers) -> Result<BlobConfig> {
+    let kind = required(layers, "blobs.kind", blob_kind)?;
+    let path = required(layers, "blobs.path", values::path)?;
+    let bucket = match kind {
+        BlobKind::S3 => required(layers, "blobs.bucket", values::filled_text)?,
+        BlobKind::Local | BlobKind::Memory => String::new(),
+    };
+    let (access_key_id, secret_access_key) = access_key(layers)?.unzip();
+    let s3 = S3Config {
+        bucket,
+        prefix: Some(required(layers, "blobs.prefix", values::prefix)?).filter(|prefix| !prefix.is_empty()),
+        region: optional(layers, "blobs.region", values::filled_text)?,
+        endpoint: optional(layers, "blobs.endpoint", values::http_url)?,
+        access_key_id,
+        secret_access_key,
+        allow_http: required(layers, "blobs.allow_http", values::switch)?,
+        path_style: required(layers, "blobs.path_style", values::switch)?,
+    };
+    Ok(match kind {
+        BlobKind::Local => BlobConfig::Local { path },
+        BlobKind::S3 => BlobConfig::S3(s3),
+        BlobKind::Memory => BlobConfig::Memory,
+    })
+}
+
+/// The values of `blobs.kind`.
+#[derive(Clone, Copy)]
+enum BlobKind {
+    Local,
+    S3,
+    Memory,
+}
+
+fn blob_kind(raw: &Raw<'_>) -> Option<BlobKind> {
+    match values::text(raw)?.as_str() {
+        "local" => Some(BlobKind::Local),
+        "s3" => Some(BlobKind::S3),
+        "memory" => Some(BlobKind::Memory),
+        _ => None,
+    }
+}
+
+/// Key id and secret, both or none.
+fn access_key(layers: &Layers) -> Result<Option<(SecretString, SecretString)>> {
+    let [id, secret] = ["blobs.access_key_id", "blobs.secret_access_key"];
+    let given = |name| optional(layers, name, values::filled_text).map(|value| value.is_some());
+    if !given(id)? && !given(secret)? {
+        return Ok(None);
+    }
+    let half = |name| required(layers, name, values::filled_text).map(SecretString::from);
+    Ok(Some((half(id)?, half(secret)?)))
+}
+
+fn log_format(raw: &Raw<'_>) -> Option<LogFormat> {
+    match values::text(raw)?.as_str() {
+        "text" => Some(LogFormat::Text),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

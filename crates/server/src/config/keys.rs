@@ -1,0 +1,77 @@
+//! Every key of the configuration: its default, what it allows, whether it is secret.
+
+/// A key of the configuration.
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// `section.key`, as in the TOML file.
+    pub(crate) name: &'static str,
+    /// The built-in default as a file would write it; `None` where there is none or it is computed.
+    pub(crate) default: Option<&'static str>,
+    /// What a value may be, as errors word it.
+    pub(crate) allowed: &'static str,
+    /// Whether the value may never be shown.
+    pub(crate) secret: bool,
+}
+
+const ADDRESS: &str = "an address with a port, such as 127.0.0.1:8080 (port 0 takes a free one)";
+const PATH: &str = "the path of a file";
+const SIZE: &str = "a size above zero, such as 512MiB (units B, KB, KiB, MB, MiB, GB, GiB, TB, TiB)";
+const DURATION: &str = "a duration, such as 30s (units ms, s, m, h, d)";
+const COUNT: &str = "a whole number from 1 to 1024";
+const SWITCH: &str = "true or false";
+
+const fn key(name: &'static str, default: Option<&'static str>, allowed: &'static str) -> Key {
+    Key { name, default, allowed, secret: false }
+}
+
+const fn secret(name: &'static str, default: Option<&'static str>, allowed: &'static str) -> Key {
+    Key { name, default, allowed, secret: true }
+}
+
+/// All keys, by section.
+pub(crate) const KEYS: &[Key] = &[
+    key("http.bind", Some("127.0.0.1:8080"), ADDRESS),
+    key("http.bind_file", None, PATH),
+    key("http.base_path", Some(""), "empty, or segments of letters, digits and -._~, such as /platen"),
+    key("http.workers", None, COUNT),
+    key("http.read_timeout", Some("30s"), "a duration above zero, such as 30s (units ms, s, m, h, d)"),
+    key("ops.bind", Some("127.0.0.1:9090"), ADDRESS),
+    key("ops.bind_file", None, PATH),
+    secret("database.url", Some("sqlite://data/platen.db"), "sqlite://PATH, sqlite::memory: or postgres://…"),
+    key("database.max_connections", Some("16"), COUNT),
+    key("blobs.kind", Some("local"), "local, s3 or memory"),
+    key("blobs.path", Some("data/blobs"), "the path of a folder"),
+    key("blobs.bucket", None, "the name of a bucket (required where blobs.kind is s3)"),
+    key("blobs.prefix", Some(""), "a text without a leading slash, such as platen/production"),
+    key("blobs.region", None, "the name of a region, such as eu-central-1"),
+    key("blobs.endpoint", None, "an http:// or https:// URL"),
+    secret("blobs.access_key_id", None, "a text, given together with blobs.secret_access_key"),
+    secret("blobs.secret_access_key", None, "a text, given together with blobs.access_key_id"),
+    key("blobs.allow_http", Some("false"), SWITCH),
+    key("blobs.path_style", Some("false"), SWITCH),
+    key("blobs.discarded_grace", Some("1h"), DURATION),
+    key("limits.max_resource_size", Some("2GiB"), SIZE),
+    key("limits.max_crash_report_size", Some("512MiB"), SIZE),
+    key("limits.max_json_size", Some("1MiB"), SIZE),
+    key("limits.max_timestamp_ahead", None, DURATION),
+    key("log.format", None, "text or json"),
+    key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
+];
+
+/// The key of that name.
+pub(crate) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The keys of a section, without the section; none if there is no such section.
+pub(crate) fn of_section(section: &str) -> Vec<&'static str> {
+    let key = |key: &'static Key| key.name.strip_prefix(section)?.strip_prefix('.');
+    KEYS.iter().filter_map(key).collect()
+}
+
+/// The sections, in order.
+pub(crate) fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<&str> = KEYS.iter().filter_map(|key| key.name.split('.').next()).collect();
+    sections.dedup();
+    sections
+}

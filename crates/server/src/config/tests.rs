@@ -1,0 +1,350 @@
+//! Every key: its default, its value from the file and from the environment, and how a value that
+//! isn't usable is refused.
+
+use super::keys::KEYS;
+use super::*;
+use secrecy::ExposeSecret;
+
+/// For each key a value that is allowed, as it is shown by [`shown`], and one that isn't.
+const SAMPLES: &[(&str, &str, &str)] = &[
+    ("http.bind", "127.0.0.9:81", "8080"),
+    ("http.bind_file", "run/api.bind", " "),
+    ("http.base_path", "/print/shop", "print"),
+    ("http.workers", "7", "0"),
+    ("http.read_timeout", "250ms", "0s"),
+    ("ops.bind", "[::1]:0", "localhost"),
+    ("ops.bind_file", "run/ops.bind", " "),
+    ("database.url", "postgres://u:hunter2@db/platen", "mysql://u:hunter2@db/platen"),
+    ("database.max_connections", "64", "2000"),
+    ("blobs.kind", "memory", "tape"),
+    ("blobs.path", "/srv/blobs", ""),
+    ("blobs.bucket", "bucket-1", " "),
+    ("blobs.prefix", "platen/production", "/platen"),
+    ("blobs.region", "eu-central-1", " "),
+    ("blobs.endpoint", "http://127.0.0.1:9000", "127.0.0.1:9000"),
+    ("blobs.access_key_id", "AKIAHUNTER2", " "),
+    ("blobs.secret_access_key", "hunter2-secret", " "),
+    ("blobs.allow_http", "true", "yes"),
+    ("blobs.path_style", "true", "1"),
+    ("blobs.discarded_grace", "90s", "90"),
+    ("limits.max_resource_size", "3GiB", "big"),
+    ("limits.max_crash_report_size", "10MB", "0"),
+    ("limits.max_json_size", "64KiB", "1.5MiB"),
+    ("limits.max_timestamp_ahead", "5m", "soon"),
+    ("log.format", "json", "xml"),
+    ("log.level", "warn,domain=trace", "verbose"),
+];
+
+/// What a sample needs beside it to be looked at.
+const COMPANIONS: &[(&str, &str, &str)] = &[
+    ("blobs.bucket", "blobs.kind", "s3"),
+    ("blobs.access_key_id", "blobs.secret_access_key", "x"),
+    ("blobs.secret_access_key", "blobs.access_key_id", "x"),
+];
+
+/// The effective value of a key in the form of the samples.
+fn shown(config: &Config, key: &str) -> String {
+    let s3 = match &config.blobs.place {
+        BlobConfig::S3(s3) => Some(s3),
+        BlobConfig::Local { .. } | BlobConfig::Memory => None,
+    };
+    let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+    let file = |file: &Option<PathBuf>| or_none(file.as_ref().map(|path| path.display().to_string()));
+    let secret = |secret: &SecretString| secret.expose_secret().to_owned();
+    match key {
+        "http.bind" => config.http.listener.bind.to_string(),
+        "http.bind_file" => file(&config.http.listener.bind_file),
+        "http.base_path" => config.http.base_path.clone(),
+        "http.workers" => config.http.workers.to_string(),
+        "http.read_timeout" => format!("{}ms", config.http.read_timeout.as_millis()),
+        "ops.bind" => config.ops.bind.to_string(),
+        "ops.bind_file" => file(&config.ops.bind_file),
+        "database.url" => secret(&config.database.url),
+        "database.max_connections" => config.database.max_connections.to_string(),
+        "blobs.kind" => match &config.blobs.place {
+            BlobConfig::Local { .. } => "local".to_owned(),
+            BlobConfig::S3(_) => "s3".to_owned(),
+            BlobConfig::Memory => "memory".to_owned(),
+        },
+        "blobs.path" => match &config.blobs.place {
+            BlobConfig::Local { path } => path.display().to_string(),
+            _ => "none".to_owned(),
+        },
+        "blobs.bucket" => or_none(s3.map(|s3| s3.bucket.clone())),
+        "blobs.prefix" => or_none(s3.and_then(|s3| s3.prefix.clone())),
+        "blobs.region" => or_none(s3.and_then(|s3| s3.region.clone())),
+        "blobs.endpoint" => or_none(s3.and_then(|s3| s3.endpoint.clone())),
+        "blobs.access_key_id" => or_none(s3.and_then(|s3| s3.access_key_id.as_ref().map(secret))),
+        "blobs.secret_access_key" => or_none(s3.and_then(|s3| s3.secret_access_key.as_ref().map(secret))),
+        "blobs.allow_http" => or_none(s3.map(|s3| s3.allow_http.to_string())),
+        "blobs.path_style" => or_none(s3.map(|s3| s3.path_style.to_string())),
+        "blobs.discarded_grace" => format!("{}s", config.blobs.discarded_grace.as_secs()),
+        "limits.max_resource_size" => format!("{}GiB", config.limits.max_resource_size >> 30),
+        "limits.max_crash_report_size" => format!("{}MB", config.limits.max_crash_report_size / 1_000_000),
+        "limits.max_json_size" => format!("{}KiB", config.limits.max_json_size >> 10),
+        "limits.max_timestamp_ahead" => {
+            or_none(config.limits.max_timestamp_ahead.map(|ahead| format!("{}m", ahead.as_secs() / 60)))
+        }
+        "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),
+        "log.level" => or_none(config.log.level.clone()),
+        other => panic!("no test shows {other}"),
+    }
+}
+
+/// Reads a configuration from the text of a file and from variables.
+fn read(file: Option<&str>, environment: &[(String, String)]) -> Result<Config> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.toml");
+    if let Some(text) = file {
+        std::fs::write(&path, text).unwrap();
+    }
+    let variables = environment.iter().map(|(name, value)| (name.into(), value.into()));
+    Config::read(file.is_some().then_some(path.as_path()), variables)
+}
+
+/// The settings as a file.
+fn file_of(settings: &[(&str, &str)]) -> String {
+    let line = |(key, value): &(&str, &str)| format!("{key} = {value:?}\n");
+    settings.iter().map(line).collect()
+}
+
+/// The settings as variables.
+fn environment_of(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    let variable = |key: &str| format!("PLATEN_{}", key.to_uppercase().replace('.', "__"));
+    settings.iter().map(|(key, value)| (variable(key), (*value).to_owned())).collect()
+}
+
+fn refusal(file: Option<&str>, environment: &[(String, String)]) -> String {
+    let told = format!("{:#}", read(file, environment).unwrap_err());
+    assert!(!told.contains('\n'), "{told}");
+    told
+}
+
+/// `key` set to `value`, with what it takes for the key to count.
+fn settings<'a>(key: &'a str, value: &'a str) -> Vec<(&'a str, &'a str)> {
+    let mut settings = vec![(key, value)];
+    let s3_only = key.starts_with("blobs.") && !["blobs.kind", "blobs.path", "blobs.discarded_grace"].contains(&key);
+    if s3_only {
+        settings.push(("blobs.kind", "s3"));
+        if key != "blobs.bucket" {
+            settings.push(("blobs.bucket", "b"));
+        }
+    }
+    let companions = COMPANIONS.iter().filter(|(of, name, _)| *of == key && *name != "blobs.kind");
+    settings.extend(companions.map(|(_, name, value)| (*name, *value)));
+    settings
+}
+
+#[test]
+fn every_key_has_a_sample() {
+    let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let samples: Vec<&str> = SAMPLES.iter().map(|(key, ..)| *key).collect();
+    assert_eq!(keys, samples);
+}
+
+#[test]
+fn without_a_file_and_variables_the_defaults_count() {
+    let config = read(None, &[]).unwrap();
+    let expected = [
+        ("http.bind", "127.0.0.1:8080"),
+        ("http.bind_file", "none"),
+        ("http.base_path", ""),
+        ("http.read_timeout", "30000ms"),
+        ("ops.bind", "127.0.0.1:9090"),
+        ("ops.bind_file", "none"),
+        ("database.url", "sqlite://data/platen.db"),
+        ("database.max_connections", "16"),
+        ("blobs.kind", "local"),
+        ("blobs.path", "data/blobs"),
+        ("blobs.discarded_grace", "3600s"),
+        ("limits.max_resource_size", "2GiB"),
+        ("limits.max_crash_report_size", "536MB"),
+        ("limits.max_json_size", "1024KiB"),
+        ("limits.max_timestamp_ahead", "none"),
+        ("log.format", "none"),
+        ("log.level", "none"),
+    ];
+    for (key, value) in expected {
+        assert_eq!(shown(&config, key), value, "{key}");
+    }
+    assert_eq!(config.http.workers, cores());
+    let config = read(Some("[blobs]\nkind = 's3'\nbucket = 'b'"), &[]).unwrap();
+    let BlobConfig::S3(s3) = config.blobs.place else { panic!("not s3") };
+    assert_eq!((s3.prefix, s3.region, s3.endpoint), (None, None, None));
+    assert!(s3.access_key_id.is_none() && s3.secret_access_key.is_none() && !s3.allow_http && !s3.path_style);
+}
+
+#[test]
+fn the_limits_are_those_of_the_domain() {
+    assert_eq!(read(None, &[]).unwrap().limits, Limits::default());
+}
+
+#[test]
+fn every_key_is_read_from_the_file() {
+    for (key, allowed, _) in SAMPLES {
+        let config = read(Some(&file_of(&settings(key, allowed))), &[]).unwrap();
+        assert_eq!(shown(&config, key), *allowed, "{key}");
+    }
+}
+
+#[test]
+fn every_key_is_read_from_the_environment_which_wins_over_the_file() {
+    for (key, allowed, refused) in SAMPLES {
+        let file = file_of(&[(key, refused)]);
+        let config = read(Some(&file), &environment_of(&settings(key, allowed))).unwrap();
+        assert_eq!(shown(&config, key), *allowed, "{key}");
+    }
+}
+
+#[test]
+fn an_unusable_value_is_refused_with_its_key_its_layer_and_what_is_allowed() {
+    for (sample, key) in SAMPLES.iter().zip(KEYS) {
+        let settings = settings(sample.0, sample.2);
+        let told = refusal(Some(&file_of(&settings)), &[]);
+        assert!(told.starts_with(&format!("{} in ", key.name)), "{told}");
+        assert!(told.contains("/test.toml: "), "{told}");
+        assert!(told.ends_with(&format!("; allowed is {}", key.allowed)), "{told}");
+
+        let told = refusal(None, &environment_of(&settings));
+        let variable = &environment_of(&settings)[0].0;
+        assert!(told.starts_with(&format!("{} in the environment ({variable}): ", key.name)), "{told}");
+        assert!(told.ends_with(&format!("; allowed is {}", key.allowed)), "{told}");
+        assert_eq!(told.contains(&format!("{:?}", sample.2)), !key.secret, "{told}");
+    }
+}
+
+#[test]
+fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
+    let told = refusal(Some("[http]\nport = 80"), &[]);
+    assert!(told.starts_with("http.port in ") && told.contains("/test.toml: unknown key"), "{told}");
+    assert!(told.ends_with("section http allows bind, bind_file, base_path, workers, read_timeout"), "{told}");
+
+    let told = refusal(Some("[web]\nport = 80"), &[]);
+    assert!(told.starts_with("web in ") && told.contains("/test.toml: unknown section"), "{told}");
+    assert!(told.ends_with("allowed are http, ops, database, blobs, limits, log"), "{told}");
+
+    let told = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
+    assert!(told.ends_with("not a section; allowed is a table [http]"), "{told}");
+
+    let told = refusal(None, &[("PLATEN_HTTP__PORT".to_owned(), "80".to_owned())]);
+    assert!(told.starts_with("http.port in the environment (PLATEN_HTTP__PORT): unknown key"), "{told}");
+    let told = refusal(None, &[("PLATEN_WEB__PORT".to_owned(), "80".to_owned())]);
+    assert!(told.starts_with("web.port in the environment (PLATEN_WEB__PORT): unknown section"), "{told}");
+}
+
+#[test]
+fn variables_without_two_underscores_are_the_orchestrators_own() {
+    let own = ["PLATEN_PORT", "PLATEN_SERVICE_HOST", "PLATEN_PORT_8080_TCP_ADDR", "PLATEN", "OTHER_HTTP__BIND"];
+    let environment: Vec<_> = own.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
+    read(None, &environment).unwrap();
+}
+
+#[test]
+fn numbers_and_switches_of_the_file_may_be_written_bare_or_as_text() {
+    let bare =
+        "http.workers = 3\nblobs.kind = 's3'\nblobs.bucket = 'b'\nblobs.allow_http = true\nlimits.max_json_size = 2048";
+    let text = bare.replace("= 3", "= '3'").replace("= true", "= 'true'").replace("= 2048", "= '2048'");
+    for file in [bare, &text] {
+        let config = read(Some(file), &[]).unwrap();
+        assert_eq!(shown(&config, "http.workers"), "3");
+        assert_eq!(shown(&config, "blobs.allow_http"), "true");
+        assert_eq!(shown(&config, "limits.max_json_size"), "2KiB");
+    }
+    for wrong in ["http.workers = 1.5", "http.workers = -1", "http.bind = 8080", "http.bind = ['a']", "log.level = 3"] {
+        assert!(refusal(Some(wrong), &[]).contains("is not allowed"), "{wrong}");
+    }
+    assert!(refusal(Some("http.bind = { host = 'a' }"), &[]).contains("http.bind in "));
+}
+
+#[test]
+fn an_empty_variable_takes_an_optional_value_back() {
+    let file = "http.bind_file = 'a'\nlimits.max_timestamp_ahead = '1h'\nhttp.base_path = '/a'";
+    let keys = ["http.bind_file", "limits.max_timestamp_ahead", "http.base_path"];
+    let config = read(Some(file), &environment_of(&keys.map(|key| (key, "")))).unwrap();
+    assert_eq!(shown(&config, "http.bind_file"), "none");
+    assert_eq!(shown(&config, "limits.max_timestamp_ahead"), "none");
+    assert_eq!(shown(&config, "http.base_path"), "");
+}
+
+#[test]
+fn a_variable_that_looks_like_a_number_stays_the_text_it_is() {
+    let environment = environment_of(&[
+        ("blobs.kind", "s3"),
+        ("blobs.bucket", "0123"),
+        ("blobs.access_key_id", "007"),
+        ("blobs.secret_access_key", "1e3"),
+    ]);
+    let config = read(None, &environment).unwrap();
+    assert_eq!(shown(&config, "blobs.bucket"), "0123");
+    assert_eq!(shown(&config, "blobs.access_key_id"), "007");
+    assert_eq!(shown(&config, "blobs.secret_access_key"), "1e3");
+}
+
+#[test]
+fn s3_needs_a_bucket_and_both_halves_of_a_key() {
+    let told = refusal(Some("blobs.kind = 's3'"), &[]);
+    assert!(told.starts_with("blobs.bucket is not set; allowed is "), "{told}");
+    let told = refusal(Some("blobs.access_key_id = 'a'"), &[]);
+    assert!(told.starts_with("blobs.secret_access_key is not set; "), "{told}");
+    let told = refusal(Some("blobs.secret_access_key = 'a'"), &[]);
+    assert!(told.starts_with("blobs.access_key_id is not set; "), "{told}");
+}
+
+#[test]
+fn secrets_show_neither_in_debug_nor_in_errors() {
+    let secrets: Vec<_> = SAMPLES.iter().filter(|(key, ..)| keys::find(key).unwrap().secret).collect();
+    assert_eq!(secrets.len(), 3);
+    let given: Vec<(&str, &str)> = secrets.iter().map(|(key, allowed, _)| (*key, *allowed)).collect();
+    let s3 = [("blobs.kind", "s3"), ("blobs.bucket", "b")];
+    let config = read(Some(&file_of(&[&given[..], &s3[..]].concat())), &[]).unwrap();
+    let debug = format!("{config:?}");
+    assert!(debug.contains("REDACTED"), "{debug}");
+    assert!(!debug.to_lowercase().contains("hunter2"), "{debug}");
+    assert!(!refusal(Some("database.url = 'mysql://u:hunter2@db'"), &[]).contains("hunter2"));
+    assert!(!refusal(Some("[blobs]\nsecret_access_key = hunter2\n"), &[]).contains("hunter2"));
+}
+
+#[test]
+fn a_file_that_is_missing_or_not_toml_is_named() {
+    let told = format!("{:#}", Config::read(Some(Path::new("no/such.toml")), std::iter::empty()).unwrap_err());
+    assert!(told.starts_with("cannot read the configuration no/such.toml: "), "{told}");
+    let told = refusal(Some("[http]\nbind = '127.0.0.1:1'\nworkers 3\n"), &[]);
+    assert!(told.contains("/test.toml is not valid TOML: line 3: "), "{told}");
+}
+
+#[test]
+fn addresses_have_a_host_and_a_port() {
+    for good in ["127.0.0.1:0", "[::1]:8080", "localhost:8080", "db-1.example.org:65535", "0.0.0.0:80"] {
+        assert_eq!(Address::parse(good).map(|address| address.to_string()).as_deref(), Some(good));
+    }
+    for bad in
+        ["", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0:80", "a b:1", "a:+1", "::1:80"]
+    {
+        assert_eq!(Address::parse(bad), None, "{bad}");
+    }
+}
+
+#[test]
+fn sizes_and_durations_overflow_into_a_refusal() {
+    for size in ["1", "1B", "2 kb", "8388607TiB"] {
+        assert!(values::size(&Raw::Text(size)).is_some(), "{size}");
+    }
+    for size in ["", "0MiB", "-1", "MiB", "1 XB", "8388608TiB", "99999999999999999999", "1 0MiB"] {
+        assert_eq!(values::size(&Raw::Text(size)), None, "{size}");
+    }
+    assert_eq!(values::size(&Raw::Text("512MiB")), Some(512 << 20));
+    assert_eq!(values::duration(&Raw::Text("2d")), Some(Duration::from_secs(172_800)));
+    for duration in ["", "s", "1", "1 week", "-1s", "99999999999999999999d", "999999999999999d"] {
+        assert_eq!(values::duration(&Raw::Text(duration)), None, "{duration}");
+    }
+}
+
+#[test]
+fn log_levels_are_levels_or_directives() {
+    for good in ["info", "WARN", "off", "info,sqlx=warn", "domain::resource=trace"] {
+        assert!(values::log_level(&Raw::Text(good)).is_some(), "{good}");
+    }
+    for bad in ["", "verbose", "info,domain=loud", "=info,"] {
+        assert_eq!(values::log_level(&Raw::Text(bad)), None, "{bad}");
+    }
+}

@@ -1,0 +1,179 @@
+//! From a value as it was written to what a key means by it; `None` where the key doesn't allow it.
+
+use super::layers::Raw;
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+/// An address to listen on. The host may be a name; it is looked up when it is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    host: String,
+    pub(crate) port: u16,
+}
+
+impl Address {
+    /// Reads `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if let Ok(address) = text.parse::<SocketAddr>() {
+            return Some(Self { host: address.ip().to_string(), port: address.port() });
+        }
+        let (host, port) = text.split_once(':')?;
+        let label = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        // What ends in a number is an IP address, and a malformed one if it got here.
+        let numeric = host.split('.').next_back().is_some_and(|last| last.parse::<u64>().is_ok());
+        let digits = port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = port.parse().ok()?;
+        (digits && !numeric && host.split('.').all(label)).then(|| Self { host: host.to_owned(), port })
+    }
+
+    /// The socket addresses that the host has.
+    pub(crate) fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
+        Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            return write!(out, "[{}]:{}", self.host, self.port);
+        }
+        write!(out, "{}:{}", self.host, self.port)
+    }
+}
+
+pub(super) fn text(raw: &Raw<'_>) -> Option<String> {
+    match raw {
+        Raw::Text(text) => Some((*text).to_owned()),
+        _ => None,
+    }
+}
+
+pub(super) fn filled_text(raw: &Raw<'_>) -> Option<String> {
+    text(raw).filter(|text| !text.trim().is_empty())
+}
+
+pub(super) fn path(raw: &Raw<'_>) -> Option<PathBuf> {
+    filled_text(raw).filter(|text| !text.contains('\0')).map(PathBuf::from)
+}
+
+pub(super) fn switch(raw: &Raw<'_>) -> Option<bool> {
+    match raw {
+        Raw::Switch(switch) => Some(*switch),
+        Raw::Text("true") => Some(true),
+        Raw::Text("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// A whole number from 1 to 1024: workers, connections.
+pub(super) fn count(raw: &Raw<'_>) -> Option<u16> {
+    let count = number(raw)?.parse().ok()?;
+    (1..=1024).contains(&count).then_some(count)
+}
+
+pub(super) fn address(raw: &Raw<'_>) -> Option<Address> {
+    Address::parse(&text(raw)?)
+}
+
+/// Empty, or `/` and segments; without a slash at its end.
+pub(super) fn base_path(raw: &Raw<'_>) -> Option<String> {
+    let text = text(raw)?;
+    let path = text.strip_suffix('/').unwrap_or(&text);
+    let usable = |segment: &str| {
+        let known = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+        !matches!(segment, "" | "." | "..") && segment.chars().all(known)
+    };
+    let fits = path.is_empty() || path.strip_prefix('/')?.split('/').all(usable);
+    fits.then(|| path.to_owned())
+}
+
+/// The prefix of keys in a bucket, without slashes around it.
+pub(super) fn prefix(raw: &Raw<'_>) -> Option<String> {
+    let text = text(raw)?;
+    let prefix = text.strip_suffix('/').unwrap_or(&text);
+    let usable = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(char::is_control);
+    (prefix.is_empty() || prefix.split('/').all(usable)).then(|| prefix.to_owned())
+}
+
+pub(super) fn http_url(raw: &Raw<'_>) -> Option<String> {
+    let text = text(raw)?;
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
+    (!rest.is_empty() && !rest.contains(char::is_whitespace)).then_some(text)
+}
+
+pub(super) fn database_url(raw: &Raw<'_>) -> Option<String> {
+    let text = text(raw)?;
+    let filled = |scheme: &str| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty());
+    let known = text == "sqlite::memory:" || ["sqlite://", "postgres://", "postgresql://"].into_iter().any(filled);
+    known.then_some(text)
+}
+
+/// A size in bytes, above zero.
+pub(super) fn size(raw: &Raw<'_>) -> Option<u64> {
+    let text = number(raw)?;
+    let (digits, unit) = quantity(&text)?;
+    let (base, power): (u64, u32) = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => (1, 1),
+        "kb" => (1000, 1),
+        "mb" => (1000, 2),
+        "gb" => (1000, 3),
+        "tb" => (1000, 4),
+        "kib" => (1024, 1),
+        "mib" => (1024, 2),
+        "gib" => (1024, 3),
+        "tib" => (1024, 4),
+        _ => return None,
+    };
+    let bytes = digits.checked_mul(base.checked_pow(power)?)?;
+    // Sizes are kept as signed numbers in the database.
+    (bytes > 0 && i64::try_from(bytes).is_ok()).then_some(bytes)
+}
+
+/// A duration; its unit is always written.
+pub(super) fn duration(raw: &Raw<'_>) -> Option<Duration> {
+    let text = text(raw)?;
+    let (digits, unit) = quantity(&text)?;
+    let millis: u64 = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    Some(Duration::from_millis(digits.checked_mul(millis)?))
+}
+
+pub(super) fn positive_duration(raw: &Raw<'_>) -> Option<Duration> {
+    duration(raw).filter(|duration| !duration.is_zero())
+}
+
+/// Log directives. One bare word must be a level: as a directive it would be a target, and a
+/// misspelt level would silence all else.
+pub(super) fn log_level(raw: &Raw<'_>) -> Option<String> {
+    let text = text(raw)?;
+    let bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let known = if bare { text.parse::<LevelFilter>().is_ok() } else { EnvFilter::builder().parse(&text).is_ok() };
+    (known && !text.trim().is_empty()).then_some(text)
+}
+
+/// The text of a number, whether or not it was written as a text.
+fn number(raw: &Raw<'_>) -> Option<String> {
+    match raw {
+        Raw::Text(text) => Some((*text).to_owned()),
+        Raw::Number(number) => Some(number.clone()),
+        _ => None,
+    }
+}
+
+/// Splits `30s` or `2 GiB` into number and unit.
+fn quantity(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    Some((digits.parse().ok()?, unit.trim_start()))
+}

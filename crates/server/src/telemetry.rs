@@ -1,0 +1,32 @@
+//! Logs to stderr and the recorder of metrics. stdout is for what a command answers.
+
+use crate::config::{Log, LogFormat};
+use anyhow::{Context, Result};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use std::io::{IsTerminal, stderr};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{fmt, registry};
+
+/// Sends logs to stderr in the configured format; `level` counts where none is configured.
+pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
+    let terminal = stderr().is_terminal();
+    let format = log.format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json });
+    let directives = log.level.as_deref().unwrap_or(level);
+    let filter = EnvFilter::builder().parse(directives).context("log.level")?;
+    let subscriber = registry().with(filter);
+    let started = match format {
+        LogFormat::Text => subscriber.with(fmt::layer().with_writer(stderr).with_ansi(terminal)).try_init(),
+        LogFormat::Json => subscriber.with(fmt::layer().json().flatten_event(true).with_writer(stderr)).try_init(),
+    };
+    started.context("cannot start logging")
+}
+
+/// Installs the recorder of metrics, and records which build this is.
+pub(crate) fn record_metrics() -> Result<PrometheusHandle> {
+    let handle = PrometheusBuilder::new().install_recorder().context("cannot record metrics")?;
+    metrics::describe_gauge!("platen_build_info", "Which build runs; the value is always 1.");
+    metrics::gauge!("platen_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    Ok(handle)
+}

@@ -1,0 +1,131 @@
+//! Puts the use cases over the adapters that the configuration names.
+
+use crate::background::causes;
+use crate::config::{Blobs, Config, Database as DatabaseSection};
+use crate::system::{RandomIds, SystemClock};
+use adapters_db::{Database, DatabaseConfig, Migrated};
+use anyhow::{Context, Result, anyhow};
+use async_trait::async_trait;
+use domain::access::AccessService;
+use domain::blob::{BlobLedger, BlobStore, Housekeeping};
+use domain::clock::{Clock, IdSource};
+use domain::crash_report::CrashReportService;
+use domain::device_status::DeviceStatusService;
+use domain::fleet::{FleetDirectory, FleetService};
+use domain::log_entry::LogService;
+use domain::resource::ResourceService;
+use http_actix::{Readiness, Services};
+use secrecy::ExposeSecret;
+use std::error::Error;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Longest wait for the database, so that a client has its answer within five seconds whatever happens.
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Longest wait for a store when readiness is asked.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Opens the database and brings its schema up to date; a folder that is missing is made.
+pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database, Migrated)> {
+    let url = config.url.expose_secret();
+    let config = DatabaseConfig {
+        url: url.to_owned(),
+        max_connections: config.max_connections,
+        acquire_timeout: DATABASE_TIMEOUT,
+    };
+    // Its errors are whole sentences, causes included.
+    let database = Database::connect(&config).await.map_err(|error| anyhow!("{error}"))?;
+    match database.migrate().await {
+        Ok(migrated) => Ok((database, migrated)),
+        Err(error) => {
+            database.close().await;
+            Err(anyhow!("{error}"))
+        }
+    }
+}
+
+/// Opens the blob store; a folder that is missing is made.
+pub(crate) async fn open_blobs(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
+    adapters_blob::open(&config.place).await.context("cannot open the blob store")
+}
+
+/// What a migration did, for people.
+pub(crate) fn told(migrated: Migrated) -> String {
+    let Migrated { from, to } = migrated;
+    if from == to {
+        return format!("the database schema is up to date: version {to}");
+    }
+    format!("migrated the database schema from version {from} to version {to}")
+}
+
+pub(crate) fn clock() -> Arc<dyn Clock> {
+    Arc::new(SystemClock)
+}
+
+pub(crate) fn ids() -> Arc<dyn IdSource> {
+    Arc::new(RandomIds)
+}
+
+/// The use cases of operators.
+pub(crate) fn fleet_service(database: &Database) -> FleetService {
+    FleetService::new(Arc::new(database.fleet_registry()), clock(), ids())
+}
+
+/// The upkeep of blobs.
+pub(crate) fn housekeeping(database: &Database, blobs: Arc<dyn BlobStore>, config: &Blobs) -> Housekeeping {
+    Housekeeping::new(blobs, Arc::new(database.ledger()), clock(), config.discarded_grace)
+}
+
+/// The use cases of clients.
+pub(crate) fn services(database: &Database, blobs: &Arc<dyn BlobStore>, config: &Config) -> Services {
+    let directory: Arc<dyn FleetDirectory> = Arc::new(database.fleet_directory());
+    let ledger: Arc<dyn BlobLedger> = Arc::new(database.ledger());
+    Services {
+        access: AccessService::new(Arc::new(database.credentials())),
+        resources: ResourceService::new(
+            Arc::new(database.resources()),
+            Arc::clone(blobs),
+            Arc::clone(&ledger),
+            clock(),
+            ids(),
+            config.limits,
+            http_actix::json::parse,
+        ),
+        logs: LogService::new(Arc::new(database.logs()), Arc::clone(&directory), clock()),
+        crash_reports: CrashReportService::new(
+            Arc::new(database.crash_reports()),
+            Arc::clone(blobs),
+            ledger,
+            clock(),
+            ids(),
+            config.limits,
+        ),
+        device_statuses: DeviceStatusService::new(Arc::new(database.device_statuses()), directory, clock()),
+        readiness: Arc::new(Stores { database: database.clone(), blobs: Arc::clone(blobs) }),
+    }
+}
+
+/// Ready is who reaches both stores.
+struct Stores {
+    database: Database,
+    blobs: Arc<dyn BlobStore>,
+}
+
+#[async_trait]
+impl Readiness for Stores {
+    async fn check(&self) -> Result<(), String> {
+        reached("database", self.database.ping()).await?;
+        reached("blob store", self.blobs.ping()).await
+    }
+}
+
+async fn reached<E: Error>(store: &str, ping: impl Future<Output = Result<(), E>>) -> Result<(), String> {
+    match timeout(READINESS_TIMEOUT, ping).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(format!("{store}: {}", causes(&error))),
+        Err(_) => Err(format!("{store}: no answer within {} s", READINESS_TIMEOUT.as_secs())),
+    }
+}

@@ -1,0 +1,224 @@
+//! The commands beside `serve`: what they print, how they fail, and with which exit code.
+
+use crate::support::{ANNS_KEY, FLEET, Site};
+use serde_json::Value;
+
+/// A fleet that conflicts with [`FLEET`]: another organization with the same computer.
+const CONFLICTING: &str = r#"{ "organizations": [ { "name": "Beta Print",
+  "users": [ { "name": "Bob" } ],
+  "computers": [ { "guid": "6f9619ff-8b86-d011-b42d-00c04fc964ff", "name": "RIP-02" } ] } ] }"#;
+
+#[test]
+fn help_and_version_answer_on_stdout() {
+    let site = Site::new();
+    assert_eq!(site.run("--version").succeeded(), format!("platen {}\n", env!("CARGO_PKG_VERSION")));
+    let help = site.run("--help").succeeded();
+    for command in ["serve", "migrate", "fleet", "key", "blobs", "healthcheck", "--config"] {
+        assert!(help.contains(command), "{help}");
+    }
+    assert!(site.run("fleet apply --help").succeeded().contains("<FILE>"));
+}
+
+#[test]
+fn wrong_usage_ends_with_two_and_one_line() {
+    let site = Site::new();
+    for line in ["", "serv", "serve --port 1", "fleet", "fleet apply", "key issue --user Ann", "migrate now"] {
+        let told = site.run(line).failed(2);
+        assert!(told.starts_with("error: ") && told.ends_with("(see platen --help)"), "{line}: {told}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_not_usable_ends_with_two_and_one_line() {
+    let site = Site::new();
+    assert!(
+        site.run("migrate --config no.toml").failed(2).starts_with("error: cannot read the configuration no.toml: ")
+    );
+
+    site.write("bad.toml", "[http]\nport = 80\n");
+    let told = site.run("serve --config bad.toml").failed(2);
+    assert!(told.starts_with("error: http.port in bad.toml: unknown key; section http allows bind, "), "{told}");
+
+    let told = site.run_with(["migrate"], &[("PLATEN_LIMITS__MAX_JSON_SIZE", "huge")]).failed(2);
+    let expected =
+        "error: limits.max_json_size in the environment (PLATEN_LIMITS__MAX_JSON_SIZE): \"huge\" is not allowed";
+    assert!(told.starts_with(expected), "{told}");
+}
+
+#[test]
+fn the_configuration_of_the_current_folder_is_read_unless_one_is_named() {
+    let site = Site::new();
+    site.configure("database.url = 'sqlite://here/platen.db'");
+    site.run("migrate").succeeded();
+    assert!(site.path("here/platen.db").exists());
+    site.write("other.toml", "database.url = 'sqlite://there/platen.db'");
+    site.run("--config other.toml migrate").succeeded();
+    assert!(site.path("there/platen.db").exists());
+    site.run_with(["migrate"], &[("PLATEN_DATABASE__URL", "sqlite://elsewhere/platen.db")]).succeeded();
+    assert!(site.path("elsewhere/platen.db").exists());
+}
+
+#[test]
+fn migrate_says_from_which_version_to_which() {
+    let site = Site::new();
+    let first = site.run("migrate").succeeded();
+    assert_eq!(first.lines().count(), 1, "{first}");
+    assert!(first.contains("from version 0 to "), "{first}");
+    let second = site.run("migrate").succeeded();
+    assert!(second.contains("up to date"), "{second}");
+}
+
+#[test]
+fn applying_a_fleet_prints_each_issued_key_once() {
+    let site = Site::new();
+    site.write(
+        "two.json",
+        r#"{ "organizations": [ { "name": "Ink & Paper", "users": [ { "name": "Ida" }, { "name": "Ian" } ] } ] }"#,
+    );
+    let printed = site.run("fleet apply two.json").succeeded();
+    let keys: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(keys.len(), 2, "{printed}");
+    for (key, user) in keys.iter().zip(["Ida", "Ian"]) {
+        assert_eq!((&key["organization"], &key["user"]), (&"Ink & Paper".into(), &user.into()));
+        assert!(key["mis_key"].as_str().unwrap().len() >= 32, "{key}");
+        assert_eq!(key.as_object().unwrap().len(), 3, "{key}");
+    }
+    assert_eq!(site.run("fleet apply two.json").succeeded(), "", "a second time nothing is issued (decision O2)");
+}
+
+#[test]
+fn a_key_of_the_file_is_registered_and_never_printed() {
+    let site = Site::new();
+    assert_eq!(site.run("fleet apply fleet.json").succeeded(), "");
+    assert_eq!(site.run("fleet apply fleet.json").succeeded(), "");
+}
+
+#[test]
+fn a_key_of_the_file_is_left_out_with_a_warning_where_the_user_has_another_one() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    site.write("other.json", &FLEET.replace(ANNS_KEY, "another-key-of-ann-0002"));
+    let ran = site.run("fleet apply other.json");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""));
+    assert_eq!(ran.err, "warning: the key of user Ann of Acme Print was left out: the user has or had another one\n");
+}
+
+#[test]
+fn an_exported_fleet_can_be_applied_and_exports_the_same() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    let exported = site.run("fleet export").succeeded();
+    assert!(!exported.contains(ANNS_KEY) && !exported.contains("HH-0001"), "{exported}");
+    assert!(exported.contains("\n  \"organizations\""), "pretty: {exported}");
+    let fleet: Value = serde_json::from_str(&exported).unwrap();
+    let mut expected: Value = serde_json::from_str(FLEET).unwrap();
+    let acme = &mut expected["organizations"][0];
+    acme["users"][0].as_object_mut().unwrap().remove("mis_key");
+    acme["computers"][0].as_object_mut().unwrap().remove("hardware_hash");
+    acme["publisher"] = false.into();
+    assert_eq!(fleet, expected);
+
+    site.write("exported.json", &exported);
+    assert_eq!(site.run("fleet apply exported.json").succeeded(), "");
+    assert_eq!(site.run("fleet export").succeeded(), exported);
+    site.configure("database.url = 'sqlite://second.db'");
+    assert_eq!(site.run("fleet apply exported.json").succeeded().lines().count(), 1, "a key for Ann is issued");
+    assert_eq!(site.run("fleet export").succeeded(), exported);
+}
+
+#[test]
+fn one_organization_is_exported_alone() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    site.write("beta.json", r#"{ "organizations": [ { "name": "Beta Print", "publisher": true } ] }"#);
+    site.run("fleet apply beta.json").succeeded();
+    let exported = site.run_with(["fleet", "export", "--organization", "Beta Print"], &[]).succeeded();
+    assert!(exported.contains("Beta Print") && !exported.contains("Acme Print"), "{exported}");
+    let told = site.run_with(["fleet", "export", "--organization", "Gamma"], &[]).failed(1);
+    assert!(told.contains("Gamma"), "{told}");
+}
+
+#[test]
+fn a_fleet_file_that_is_missing_or_malformed_ends_with_two_and_the_place() {
+    let site = Site::new();
+    assert!(site.run("fleet apply no.json").failed(2).starts_with("error: cannot read the fleet file no.json: "));
+    assert!(site.run("serve --fleet no.json").failed(2).starts_with("error: cannot read the fleet file no.json: "));
+    let files = [
+        ("{", "fleet file bad.json: "),
+        (r#"{ "organizations": [ { "name": "A" }, { "name": 5 } ] }"#, "organizations[1].name: "),
+        (
+            r#"{ "organizations": [ { "name": "A", "queues": [ { "guid": "x" } ] } ] }"#,
+            "organizations[0].queues[0].guid: ",
+        ),
+        (r#"{ "organizations": [ { "name": "A", "colour": 1 } ] }"#, "organizations[0].colour: "),
+        (
+            r#"{ "organizations": [ { "name": "A", "users": [ { "name": "B", "mis_key": "short" } ] } ] }"#,
+            "users[0].mis_key: ",
+        ),
+    ];
+    for (file, place) in files {
+        site.write("bad.json", file);
+        let told = site.run("fleet apply bad.json").failed(2);
+        assert!(told.contains("fleet file bad.json") && told.contains(place), "{told}");
+        assert!(!told.contains("short"), "{told}");
+    }
+    assert!(!site.path("data").exists(), "a malformed file touches nothing");
+}
+
+#[test]
+fn a_conflict_ends_with_one_names_the_record_and_applies_nothing() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    let before = site.run("fleet export").succeeded();
+    site.write("conflicting.json", CONFLICTING);
+    for line in ["fleet apply conflicting.json", "serve --fleet conflicting.json"] {
+        let ran = site.run_with(line.split(' '), &[("PLATEN_LOG__LEVEL", "error")]);
+        assert_eq!(ran.out, "", "no key is printed");
+        let told = ran.failed(1);
+        assert!(told.contains("6f9619ff-8b86-d011-b42d-00c04fc964ff"), "{told}");
+        assert_eq!(site.run("fleet export").succeeded(), before);
+    }
+}
+
+#[test]
+fn keys_are_issued_and_revoked_for_users_that_exist() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    let holder =
+        |action: &'static str, organization, user| ["key", action, "--organization", organization, "--user", user];
+    let printed = site.run_with(holder("issue", "Acme Print", "Ann"), &[]).succeeded();
+    let key: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&key["organization"], &key["user"]), (&"Acme Print".into(), &"Ann".into()));
+    assert_ne!(key["mis_key"], ANNS_KEY);
+    let revoked = site.run_with(holder("revoke", "Acme Print", "Ann"), &[]).succeeded();
+    assert_eq!(revoked, "revoked 2 keys of Ann of Acme Print\n");
+    let again = site.run_with(holder("revoke", "Acme Print", "Ann"), &[]).succeeded();
+    assert_eq!(again, "revoked 0 keys of Ann of Acme Print\n");
+    for action in ["issue", "revoke"] {
+        let told = site.run_with(holder(action, "Acme Print", "Nobody"), &[]).failed(1);
+        assert!(told.contains("Nobody"), "{told}");
+        let told = site.run_with(holder(action, "Nowhere", "Ann"), &[]).failed(1);
+        assert!(told.contains("Nowhere"), "{told}");
+    }
+}
+
+#[test]
+fn a_healthcheck_without_a_server_ends_with_one() {
+    let site = Site::new();
+    let told = site.run("healthcheck").failed(1);
+    assert!(told.contains("ops.bind"), "{told}");
+    site.write("ops.bind", "127.0.0.1:9");
+    let told = site.run("healthcheck").failed(1);
+    assert!(told.starts_with("error: the server does not answer at http://127.0.0.1:9/health/ready: "), "{told}");
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_told_in_one_line() {
+    let site = Site::new();
+    site.write("file", "");
+    site.configure("database.url = 'sqlite://file/platen.db'");
+    for line in ["migrate", "fleet export", "blobs check"] {
+        let told = site.run(line).failed(1);
+        assert!(told.contains("database"), "{told}");
+    }
+}
