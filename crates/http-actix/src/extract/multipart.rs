@@ -52,8 +52,12 @@ impl MultipartParts {
     }
 
     async fn open(&mut self) -> Result<(), BodyError> {
-        let State::Unopened { mut body, boundary } = std::mem::replace(&mut self.state, State::Ended) else {
-            return Ok(());
+        let (mut body, boundary) = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Unopened { body, boundary } => (body, boundary),
+            opened => {
+                self.state = opened;
+                return Ok(());
+            }
         };
         // What .NET sends for a form without parts; read strictly, it holds one part with nothing at all.
         let empty_form = format!("--{boundary}\r\n\r\n--{boundary}--");

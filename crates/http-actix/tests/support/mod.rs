@@ -1,0 +1,160 @@
+//! A listening server over the real use cases and in-memory stores, and a client that sees every byte.
+
+#![allow(dead_code, unreachable_pub, reason = "each file of tests uses its own part of this")]
+
+pub mod bodies;
+pub mod client;
+
+pub use client::{Connection, Reply, Request};
+
+use actix_server::ServerHandle;
+use async_trait::async_trait;
+use domain::access::AccessService;
+use domain::caller::OrganizationId;
+use domain::crash_report::CrashReportService;
+use domain::device_status::DeviceStatusService;
+use domain::fleet::FleetRegistry;
+use domain::limits::Limits;
+use domain::log_entry::LogService;
+use domain::resource::ResourceService;
+use domain::testing::{CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, a_fleet};
+use http_actix::{HttpConfig, Readiness, Services, json, serve};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What a test sets otherwise.
+pub struct Options {
+    pub base_path: &'static str,
+    pub read_timeout: Duration,
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { base_path: "", read_timeout: Duration::from_secs(20), limits: Limits::default() }
+    }
+}
+
+/// A server that listens on free ports of the loopback interface until it is dropped.
+pub struct Server {
+    pub api: SocketAddr,
+    pub ops: SocketAddr,
+    pub store: InMemoryStore,
+    pub blobs: InMemoryBlobs,
+    pub clock: FixedClock,
+    pub ready: Arc<AtomicBool>,
+    handle: ServerHandle,
+    thread: Option<JoinHandle<()>>,
+}
+
+pub const ACME: OrganizationId = OrganizationId(1);
+pub const ZENITH: OrganizationId = OrganizationId(2);
+
+impl Server {
+    pub fn start() -> Self {
+        Self::with(Options::default())
+    }
+
+    pub fn with(options: Options) -> Self {
+        let clock = FixedClock::stepping(domain::testing::at(0), Duration::from_micros(1));
+        let blobs = InMemoryBlobs::new(Arc::new(clock.clone()));
+        let store = InMemoryStore::new();
+        let ready = Arc::new(AtomicBool::new(true));
+        let (api, ops) = (listener(), listener());
+        let addresses = (api.local_addr().unwrap(), ops.local_addr().unwrap());
+        let services = Arc::new(services(&store, &blobs, &clock, &ready, options.limits));
+        let config = HttpConfig {
+            base_path: options.base_path.to_owned(),
+            workers: 1,
+            read_timeout: options.read_timeout,
+            limits: options.limits,
+            ids: Arc::new(CountingIds::default()),
+            clock: Arc::new(clock.clone()),
+        };
+        let (sender, receiver) = mpsc::channel();
+        let registry = store.clone();
+        let thread = std::thread::spawn(move || {
+            actix_rt::System::new().block_on(async move {
+                registry.apply(&a_fleet(), &[], domain::testing::at(0)).await.unwrap();
+                let metrics = Arc::new(|| "answered 1\n".to_owned());
+                let server = serve(config, services, api, ops, metrics).unwrap();
+                sender.send(server.handle()).unwrap();
+                server.await.unwrap();
+            });
+        });
+        let handle = receiver.recv().unwrap();
+        let (api, ops) = addresses;
+        Self { api, ops, store, blobs, clock, ready, handle, thread: Some(thread) }
+    }
+
+    /// Sends a request on a connection of its own.
+    pub fn send(&self, request: Request) -> Reply {
+        self.connect().send(&request)
+    }
+
+    pub fn connect(&self) -> Connection {
+        Connection::open(self.api)
+    }
+
+    pub fn handle(&self) -> &ServerHandle {
+        &self.handle
+    }
+
+    /// Waits until the server has stopped by itself.
+    pub fn join(mut self) {
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            drop(self.handle.stop(false));
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn listener() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+struct Probe(Arc<AtomicBool>);
+
+#[async_trait]
+impl Readiness for Probe {
+    async fn check(&self) -> Result<(), String> {
+        if self.0.load(Ordering::SeqCst) { Ok(()) } else { Err("the database at /secret is gone".to_owned()) }
+    }
+}
+
+fn services(
+    store: &InMemoryStore,
+    blobs: &InMemoryBlobs,
+    clock: &FixedClock,
+    ready: &Arc<AtomicBool>,
+    limits: Limits,
+) -> Services {
+    let (store, blobs, clock) = (Arc::new(store.clone()), Arc::new(blobs.clone()), Arc::new(clock.clone()));
+    let ids = Arc::new(CountingIds::default());
+    let parse = json::parse;
+    Services {
+        access: AccessService::new(store.clone()),
+        resources: ResourceService::new(
+            store.clone(),
+            blobs.clone(),
+            store.clone(),
+            clock.clone(),
+            ids.clone(),
+            limits,
+            parse,
+        ),
+        logs: LogService::new(store.clone(), store.clone(), clock.clone()),
+        crash_reports: CrashReportService::new(store.clone(), blobs, store.clone(), clock.clone(), ids, limits),
+        device_statuses: DeviceStatusService::new(store.clone(), store, clock),
+        readiness: Arc::new(Probe(ready.clone())),
+    }
+}
