@@ -1,7 +1,12 @@
-//! What the unit tests of the use cases share: JSON from text, arbitrary JSON, and a look at refusals.
+//! What the unit tests of the use cases share: JSON from text, arbitrary JSON, bodies without end, and
+//! a look at refusals.
 
+use crate::body::{BodyError, PartHead, PartSource};
 use crate::error::{Failure, Outcome, Reason};
 use crate::json::Json;
+use crate::testing::{InMemoryPart, InMemoryParts};
+use async_trait::async_trait;
+use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -101,4 +106,41 @@ pub(crate) fn any_leaf() -> impl Strategy<Value = Json> {
         "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}".prop_map(Json::Text),
         "2026-0[1-9]-1[0-9]T0[0-9]:[0-9]{2}:00Z".prop_map(Json::Text),
     ]
+}
+
+/// A content of so many bytes.
+pub(crate) fn of_size(size: usize) -> Bytes {
+    Bytes::from(vec![b'x'; size])
+}
+
+/// A body that begins with these parts and never ends.
+pub(crate) struct Endless {
+    begin: InMemoryParts,
+    /// Whether its last part has content without end; else there are parts without end.
+    in_one_part: bool,
+    begun: bool,
+}
+
+impl Endless {
+    pub(crate) fn after(begin: Vec<InMemoryPart>, in_one_part: bool) -> Self {
+        Self { begin: InMemoryParts::new(begin), in_one_part, begun: false }
+    }
+}
+
+#[async_trait]
+impl PartSource for Endless {
+    async fn next_part(&mut self) -> Result<Option<PartHead>, BodyError> {
+        if let Some(head) = self.begin.next_part().await? {
+            return Ok(Some(head));
+        }
+        self.begun = true;
+        Ok(Some(PartHead { name: Some("more".to_owned()), ..PartHead::default() }))
+    }
+
+    async fn chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
+        match self.begin.chunk().await? {
+            Some(bytes) => Ok(Some(bytes)),
+            None => Ok((self.begun && self.in_one_part).then(|| of_size(64 * 1024))),
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Whether a content that passes by is only white space, so that a blank call stack is noticed
 //! without keeping it in memory (decision C2).
 
+#[cfg(test)]
+mod tests;
+
 /// Has seen nothing but white space so far, in UTF-8, or in UTF-16 without a mark.
 pub(super) struct Blank {
     blank: bool,

@@ -1,5 +1,8 @@
 //! Which part of a crash report takes which place (decision C1).
 
+#[cfg(test)]
+mod tests;
+
 use super::Place;
 use crate::body::PartHead;
 

@@ -1,5 +1,8 @@
 //! The use case of crash reports: nothing of a report is lost over a bad or oversized rest of it.
 
+#[cfg(test)]
+mod tests;
+
 use super::blank::Blank;
 use super::places::{assign, is_required, may_be_required};
 use super::{CrashPart, CrashReportRepository, NewCrashReport, Place};

@@ -1,5 +1,8 @@
 //! What the JSON body of a status update says.
 
+#[cfg(test)]
+mod tests;
+
 use super::{ConnectionState, DeviceStatus, QueueLength, RemainingInk, Status};
 use crate::detail::quoted;
 use crate::error::{Failure, Outcome, Reason};

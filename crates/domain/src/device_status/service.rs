@@ -1,5 +1,8 @@
 //! The use case of device statuses.
 
+#[cfg(test)]
+mod tests;
+
 use super::command::read_device;
 use super::{DeviceStatus, DeviceStatusRepository};
 use crate::caller::Caller;

@@ -1,5 +1,8 @@
 //! What the JSON bodies of the log operations ask for.
 
+#[cfg(test)]
+mod tests;
+
 use super::{LogFilter, LogType, Pattern};
 use crate::detail::quoted;
 use crate::error::{Outcome, Reason};

@@ -1,5 +1,8 @@
 //! The use cases of log entries.
 
+#[cfg(test)]
+mod tests;
+
 use super::command::Submission;
 use super::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use crate::caller::Caller;

@@ -1,13 +1,7 @@
 //! Bodies that are too large, or that don't come to an end (decisions R3, T12).
 
 use super::*;
-use crate::body::{PartHead, PartSource};
-use async_trait::async_trait;
-use bytes::Bytes;
-
-fn of_size(size: usize) -> Bytes {
-    Bytes::from(vec![b'x'; size])
-}
+use crate::sample::{Endless, of_size};
 
 #[tokio::test]
 async fn a_file_over_the_limit_is_too_large() {
@@ -62,38 +56,6 @@ async fn a_body_that_can_not_be_read_on_is_answered_as_its_source_says() {
         let outcome = bench.add_body(MockResourceRepository::new(), None, at_the_end).await;
         assert_eq!(reason(outcome), answer);
         assert!(bench.is_clean());
-    }
-}
-
-/// A body that begins with these parts and never ends.
-struct Endless {
-    begin: InMemoryParts,
-    /// Whether its last part has content without end; else there are parts without end.
-    in_one_part: bool,
-    begun: bool,
-}
-
-impl Endless {
-    fn after(begin: Vec<InMemoryPart>, in_one_part: bool) -> Self {
-        Self { begin: InMemoryParts::new(begin), in_one_part, begun: false }
-    }
-}
-
-#[async_trait]
-impl PartSource for Endless {
-    async fn next_part(&mut self) -> Result<Option<PartHead>, BodyError> {
-        if let Some(head) = self.begin.next_part().await? {
-            return Ok(Some(head));
-        }
-        self.begun = true;
-        Ok(Some(PartHead { name: Some("more".to_owned()), ..PartHead::default() }))
-    }
-
-    async fn chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
-        match self.begin.chunk().await? {
-            Some(bytes) => Ok(Some(bytes)),
-            None => Ok((self.begun && self.in_one_part).then(|| of_size(64 * 1024))),
-        }
     }
 }
 

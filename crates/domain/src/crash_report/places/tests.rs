@@ -1,0 +1,118 @@
+//! Which part takes which place (decision C1), also against the decision read literally.
+
+use super::{assign, may_be_required};
+use crate::body::PartHead;
+use crate::crash_report::Place;
+use proptest::prelude::*;
+
+fn head(name: Option<&str>, content_type: Option<&str>) -> PartHead {
+    PartHead { name: name.map(str::to_owned), file_name: None, content_type: content_type.map(str::to_owned) }
+}
+
+fn places(heads: &[(&str, &str)]) -> Vec<Place> {
+    let heads: Vec<PartHead> = heads.iter().map(|(name, kind)| head(Some(name), Some(kind))).collect();
+    assign(&heads.iter())
+}
+
+#[test]
+fn names_and_content_types_that_agree_go_first() {
+    let sent = [("dump", "text/plain"), ("dump", "application/octet-stream"), ("CallStack", "text/plain")];
+    assert_eq!(places(&sent), [Place::Attachment, Place::Dump, Place::CallStack]);
+}
+
+#[test]
+fn a_name_goes_before_a_content_type() {
+    // Many HTTP libraries send one content type whatever the content.
+    let sent = [("log", "text/plain"), ("CALLSTACK", "application/octet-stream"), ("xml", "text/plain")];
+    assert_eq!(places(&sent), [Place::Attachment, Place::CallStack, Place::Xml]);
+    let all_text = [("callstack", "text/plain"), ("Xml", "text/plain"), ("Dump", "text/plain")];
+    assert_eq!(places(&all_text), [Place::CallStack, Place::Xml, Place::Dump]);
+}
+
+#[test]
+fn a_content_type_is_enough_where_no_name_fits() {
+    let sent = [("a", "application/octet-stream"), ("b", "text/xml"), ("c", "text/plain"), ("d", "text/plain")];
+    assert_eq!(places(&sent), [Place::Dump, Place::Xml, Place::CallStack, Place::Attachment]);
+    let nameless = [head(None, Some("text/plain")), head(None, None)];
+    assert_eq!(assign(&nameless.iter()), [Place::CallStack, Place::Attachment]);
+}
+
+#[test]
+fn the_first_in_the_body_wins() {
+    let sent =
+        [("CallStack", "text/plain"), ("CallStack", "text/plain"), ("Xml", "text/xml"), ("Xml", "application/xml")];
+    assert_eq!(places(&sent), [Place::CallStack, Place::Attachment, Place::Xml, Place::Attachment]);
+    assert_eq!(places(&[]), []);
+}
+
+#[test]
+fn a_part_takes_the_place_of_its_name_though_its_content_type_is_of_another() {
+    // The second round comes before the third: the dump is no call stack for being sent as text.
+    assert_eq!(places(&[("dump", "text/plain"), ("a", "text/plain")]), [Place::Dump, Place::CallStack]);
+    assert_eq!(places(&[("dump", "text/plain")]), [Place::Dump]);
+}
+
+fn heads() -> impl Strategy<Value = Vec<PartHead>> {
+    let names = vec![None, Some("CallStack"), Some("callstack"), Some("XML"), Some("dump"), Some("DUMP"), Some("log")];
+    let kinds = vec![
+        None,
+        Some("text/plain"),
+        Some("application/xml"),
+        Some("text/xml"),
+        Some("application/octet-stream"),
+        Some("image/png"),
+    ];
+    let head = (prop::sample::select(names), prop::sample::select(kinds)).prop_map(|(name, kind)| head(name, kind));
+    prop::collection::vec(head, 0..8)
+}
+
+/// Decision C1, read literally: three rounds over all parts, the first in the body wins.
+fn naive(heads: &[PartHead]) -> Vec<Place> {
+    fn of_name(head: &PartHead) -> Option<Place> {
+        match head.name.as_deref()?.to_ascii_lowercase().as_str() {
+            "callstack" => Some(Place::CallStack),
+            "xml" => Some(Place::Xml),
+            "dump" => Some(Place::Dump),
+            _ => None,
+        }
+    }
+    fn of_kind(head: &PartHead) -> Option<Place> {
+        match head.content_type.as_deref()? {
+            "text/plain" => Some(Place::CallStack),
+            "application/xml" | "text/xml" => Some(Place::Xml),
+            "application/octet-stream" => Some(Place::Dump),
+            _ => None,
+        }
+    }
+    let rounds: [fn(&PartHead) -> Option<Place>; 3] =
+        [|head| of_name(head).filter(|place| of_kind(head) == Some(*place)), of_name, of_kind];
+    let mut places = vec![Place::Attachment; heads.len()];
+    for wants in rounds {
+        for (part, head) in heads.iter().enumerate() {
+            if let Some(place) = wants(head)
+                && places[part] == Place::Attachment
+                && !places.contains(&place)
+            {
+                places[part] = place;
+            }
+        }
+    }
+    places
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_parts_take_the_places_that_the_decision_gives_them(heads in heads()) {
+        prop_assert_eq!(assign(&heads.iter()), naive(&heads));
+    }
+
+    /// Decision C6: a part that turns out to be the call stack was never thought of as droppable.
+    #[test]
+    fn only_what_may_be_required_takes_a_place_that_is(heads in heads()) {
+        for (head, place) in heads.iter().zip(assign(&heads.iter())) {
+            prop_assert!(may_be_required(head) || matches!(place, Place::Dump | Place::Attachment));
+        }
+    }
+}

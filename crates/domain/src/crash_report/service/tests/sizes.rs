@@ -1,0 +1,138 @@
+//! Reports over the limit: the call stack is never lost over its dump (decision C6).
+
+use super::*;
+use crate::body::PartHead;
+use crate::crash_report::places::assign;
+use crate::sample::{Endless, of_size};
+use proptest::prelude::*;
+
+fn part(name: &str, content_type: &str, size: usize) -> InMemoryPart {
+    InMemoryPart::named(name).content_type(content_type).chunk(of_size(size))
+}
+
+fn large_dump(size: usize) -> InMemoryPart {
+    part("dump", "application/octet-stream", size)
+}
+
+fn places(report: &NewCrashReport) -> Vec<Place> {
+    report.parts.iter().map(|part| part.place).collect()
+}
+
+#[tokio::test]
+async fn parts_up_to_the_limit_are_kept() {
+    let (received, report, _) = stored(vec![call_stack(b"main"), large_dump(96)]).await;
+    assert_eq!((received.note, places(&report)), (None, vec![Place::CallStack, Place::Dump]));
+}
+
+#[tokio::test]
+async fn a_dump_over_the_limit_is_dropped_before_and_after_the_call_stack() {
+    for size in [97, 100, 101, 700] {
+        for dump_first in [true, false] {
+            let mut parts = vec![call_stack(b"main"), large_dump(size)];
+            if dump_first {
+                parts.reverse();
+            }
+            let (received, report, _) = stored(parts).await;
+            assert_eq!(places(&report), [Place::CallStack], "{size}, dump first: {dump_first}");
+            let note = received.note.expect("a note for X-Error-Detail").to_string();
+            assert_eq!(report.note.as_deref(), Some(note.as_str()));
+            assert!(note.contains("limited to 100 bytes") && note.contains(&format!("dump of {size} bytes")), "{note}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_still_fits_is_kept_beside_what_is_dropped() {
+    let parts = || vec![part("a", "image/png", 60), large_dump(60), call_stack(b"main"), part("b", "image/png", 30)];
+    let (received, report, _) = stored(parts()).await;
+    assert_eq!(places(&report), [Place::Attachment, Place::CallStack, Place::Attachment]);
+    assert!(received.note.unwrap().as_str().ends_with(": dump of 60 bytes"));
+
+    // Many texts that may each have been the call stack make room for the one that is.
+    let texts = vec![part("a", "text/plain", 60), part("b", "text/plain", 60), part("CallStack", "text/plain", 60)];
+    let (received, report, _) = stored(texts).await;
+    assert_eq!(places(&report), [Place::CallStack]);
+    assert!(received.note.unwrap().as_str().ends_with(": attachment of 60 bytes, attachment of 60 bytes"));
+}
+
+#[tokio::test]
+async fn call_stack_and_xml_over_the_limit_are_too_large() {
+    let large_stack = || part("CallStack", "text/plain", 101);
+    let large_xml = || part("Xml", "text/xml", 101);
+    for parts in [
+        vec![large_stack()],
+        vec![large_dump(50), large_stack(), xml(b"<a/>")],
+        vec![call_stack(b"main"), large_xml()],
+        vec![large_xml(), call_stack(b"main"), large_dump(5)],
+        vec![part("CallStack", "text/plain", 60), part("Xml", "text/xml", 41)],
+    ] {
+        assert_eq!(refused(parts).await, Reason::BodyTooLarge);
+    }
+    let both = vec![part("CallStack", "text/plain", 60), large_dump(90), part("Xml", "text/xml", 40)];
+    assert_eq!(places(&stored(both).await.1), [Place::CallStack, Place::Xml]);
+}
+
+#[tokio::test]
+async fn a_dump_without_end_is_cut_off_and_its_call_stack_kept() {
+    let body = &mut Endless::after(vec![call_stack(b"main")], true);
+    let (received, report, _) = stored_from(&a_caller(ACME), &CrashHeaders::default(), body).await;
+    assert_eq!(places(&report), [Place::CallStack]);
+    assert!(received.note.is_some());
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_not_read_for_ever() {
+    // Decisions R3, R12: an endless part in the place of the call stack, before it, or parts without number.
+    let mut before = Endless::after(vec![], true);
+    assert_eq!(reason(refused_body(&mut before).await), Reason::BodyTooLarge);
+    for begin in [vec![], vec![call_stack(b"main")]] {
+        let mut parts = Endless::after(begin, false);
+        assert_eq!(reason(refused_body(&mut parts).await), Reason::BodyTooLarge);
+    }
+    let chunks = (0..20).fold(InMemoryPart::named("CallStack"), |part, _| part.chunk(of_size(90)));
+    assert_eq!(refused(vec![chunks]).await, Reason::BodyTooLarge);
+}
+
+/// A part by name, content type and size.
+type Sent = (&'static str, &'static str, usize);
+
+fn sent() -> impl Strategy<Value = Vec<Sent>> {
+    let names = prop::sample::select(vec!["CallStack", "Xml", "dump", "log"]);
+    let kinds = prop::sample::select(vec!["text/plain", "text/xml", "application/octet-stream", "image/png"]);
+    prop::collection::vec((names, kinds, 0..130_usize), 0..6)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Decisions C1, C2, C6.
+    #[test]
+    fn a_report_is_kept_as_far_as_it_fits(sent in sent()) {
+        let heads: Vec<PartHead> = sent.iter().map(|(name, kind, _)| PartHead {
+            name: Some((*name).to_owned()), file_name: None, content_type: Some((*kind).to_owned()),
+        }).collect();
+        let places = assign(&heads.iter());
+        let size_of = |place: Place| {
+            places.iter().zip(&sent).filter(|(taken, _)| **taken == place).map(|(_, (.., size))| *size).sum::<usize>()
+        };
+        let required = size_of(Place::CallStack) + size_of(Place::Xml);
+        let all: usize = sent.iter().map(|(.., size)| *size).sum();
+        let parts: Vec<InMemoryPart> = sent.iter().map(|(name, kind, size)| part(name, kind, *size)).collect();
+
+        if required > 100 {
+            prop_assert_eq!(futures_executor::block_on(refused(parts)), Reason::BodyTooLarge);
+        } else if size_of(Place::CallStack) == 0 {
+            prop_assert_eq!(futures_executor::block_on(refused(parts)), Reason::CallStackRequired);
+        } else {
+            let (received, report, _) = futures_executor::block_on(stored(parts));
+            let kept: u64 = report.parts.iter().map(|part| part.size).sum();
+            prop_assert!(kept <= LIMIT);
+            for place in [Place::CallStack, Place::Xml] {
+                let stored: u64 = report.parts.iter().filter(|part| part.place == place).map(|part| part.size).sum();
+                prop_assert_eq!(stored, size_of(place) as u64);
+            }
+            prop_assert_eq!(report.parts.len() == sent.len(), all <= 100, "only what doesn't fit is dropped");
+            prop_assert_eq!(received.note.is_some(), report.parts.len() < sent.len());
+        }
+    }
+}
