@@ -1,5 +1,8 @@
 //! Reads a fleet file, strictly: what is misspelt must not be silently ignored.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Computer, Device, Fleet, FleetOrganization, Job, MIN_KEY_LENGTH, Queue, Secret, User};
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use crate::json::Json;

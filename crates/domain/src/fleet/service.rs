@@ -1,5 +1,8 @@
 //! The operator's use cases on the fleet.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Applied, Fleet, FleetRegistry, KeyRevocation, NewKey, RegistryError, Secret};
 use crate::clock::{Clock, IdSource};
 use std::sync::Arc;
