@@ -313,7 +313,18 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused() {
         let refused: [&[u8]; 12] = [
-            b"", b"{", b"{} x", b"{\"a\":1,}", b"\"\xff\"", b"NaN", b"\"\\ud800\"", b"01", b"1.", b"\"\n\"", b"'a'", b"[1 2]",
+            b"",
+            b"{",
+            b"{} x",
+            b"{\"a\":1,}",
+            b"\"\xff\"",
+            b"NaN",
+            b"\"\\ud800\"",
+            b"01",
+            b"1.",
+            b"\"\n\"",
+            b"'a'",
+            b"[1 2]",
         ];
         for text in refused {
             assert!(parse(text).is_err(), "{:?}", String::from_utf8_lossy(text));

@@ -176,9 +176,7 @@ fn json_is_read_leniently() {
 fn only_newer_timestamps_win_and_the_exact_repeat_succeeds() {
     // Decisions T2, T10, T13, T14.
     let server = Server::start();
-    let send = |content: &[u8], timestamp: &str| {
-        server.send(add_label(GUID, content).header("Timestamp", timestamp))
-    };
+    let send = |content: &[u8], timestamp: &str| server.send(add_label(GUID, content).header("Timestamp", timestamp));
     let failed = "Validation of Timestamp failed";
     send(b"first", "2025-01-02T03:04:05Z").assert_success(ADDED);
     send(b"first", "2025-01-02 03:04:05.000000").assert_success(ADDED);
@@ -200,10 +198,9 @@ fn a_timestamp_that_is_none_is_never_read_as_now() {
         reply.assert_error(400, "Validation of Timestamp failed");
     }
     let twice = add_label(GUID, b"a").also("Timestamp", "2025-01-02T03:04:05Z");
-    server.send(twice.clone().also("Timestamp", "2025-01-02T03:04:06Z")).assert_error(
-        400,
-        "Validation of Timestamp failed",
-    );
+    server
+        .send(twice.clone().also("Timestamp", "2025-01-02T03:04:06Z"))
+        .assert_error(400, "Validation of Timestamp failed");
     server.send(twice.also("Timestamp", "2025-01-02T03:04:05Z")).assert_success(ADDED);
 }
 
@@ -224,7 +221,9 @@ fn a_file_over_the_limit_is_refused() {
     let server = Server::with(Options { limits, ..Options::default() });
     server.send(add_label(GUID, &[7; 1000])).assert_success(ADDED);
     let before = server.blobs.keys();
-    for request in [add_label(GUID, &[7; 1001]), add_label(GUID, &[7; 200_000]), add_label(GUID, &[7; 9000]).chunked(99)] {
+    for request in
+        [add_label(GUID, &[7; 1001]), add_label(GUID, &[7; 200_000]), add_label(GUID, &[7; 9000]).chunked(99)]
+    {
         server.send(request).assert_error(413, "Request body too large");
     }
     let json = label_json(GUID, b"a").replace("A label", &"x".repeat(600));

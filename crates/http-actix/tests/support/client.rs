@@ -12,7 +12,7 @@ pub struct Request {
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    chunk: Option<usize>,
+    pub chunk: Option<usize>,
 }
 
 impl Request {

@@ -1,0 +1,160 @@
+//! Crash reports (interface 4.8, decisions C1–C7).
+
+mod support;
+
+use domain::crash_report::{Place, StoredCrashReport};
+use domain::limits::Limits;
+use support::bodies::{Part, call_stack, crash_request, part, raw_part};
+use support::{ACME, Options, Reply, Request, Server};
+
+const ADDED: &str = "Crash report successfully added";
+const XML_ADDED: &str =
+    "<string xmlns=\"http://schemas.microsoft.com/2003/10/Serialization/\">Crash report successfully added</string>";
+
+fn add(server: &Server, parts: &[Part]) -> Reply {
+    server.send(crash_request(parts))
+}
+
+fn only(server: &Server) -> StoredCrashReport {
+    let mut reports = server.store.crash_reports(ACME);
+    assert_eq!(reports.len(), 1);
+    reports.remove(0)
+}
+
+fn content(server: &Server, place: Place) -> Vec<u8> {
+    let report = only(server);
+    let part = report.parts.iter().find(|part| part.place == place).unwrap();
+    server.blobs.content(&part.key).unwrap().to_vec()
+}
+
+#[test]
+fn a_report_is_kept_byte_for_byte_under_the_id_that_is_answered() {
+    // Decisions C3, C4, C7.
+    let server = Server::start();
+    let (stack, dump) = (b"\xff\xfe\x00latin \xe4\r\n--x".to_vec(), vec![0_u8, 13, 10, 45, 45, 255]);
+    let parts = [
+        part("CallStack", "text/plain; charset=utf-16", stack.clone()),
+        part("Xml", "application/xml", "<a/>"),
+        part("dump", "application/octet-stream", dump.clone()),
+        part("screenshot", "image/png", "png"),
+    ];
+    let reply = add(&server, &parts);
+    reply.assert_success(ADDED);
+    let report = only(&server);
+    assert_eq!(reply.header("Crash-Report-Id"), Some(report.id.to_string().as_str()));
+    assert_eq!((report.application_name.as_deref(), report.os.as_deref()), (Some("Rip"), Some("1")));
+    assert_eq!(content(&server, Place::CallStack), stack);
+    assert_eq!(content(&server, Place::Xml), b"<a/>");
+    assert_eq!(content(&server, Place::Dump), dump);
+    let attachment = report.parts.iter().find(|part| part.place == Place::Attachment).unwrap();
+    assert_eq!(attachment.name.as_deref(), Some("screenshot"));
+    assert_eq!(reply.header("X-Error-Detail"), None);
+}
+
+#[test]
+fn parts_take_their_places_by_name_and_content_type() {
+    // Decision C1.
+    let server = Server::start();
+    let parts = [
+        part("anything", "TEXT/PLAIN", "by content type"),
+        part("DUMP", "text/plain", "by name"),
+        raw_part(
+            "Content-Disposition: form-data; name=\"x\"; filename=\"C:\\tmp\\a.xml\"\r\nContent-Type: text/xml\r\n",
+            "<b/>",
+        ),
+    ];
+    add(&server, &parts).assert_success(ADDED);
+    assert_eq!(content(&server, Place::CallStack), b"by content type");
+    assert_eq!(content(&server, Place::Dump), b"by name");
+    assert_eq!(content(&server, Place::Xml), b"<b/>");
+    let report = only(&server);
+    let xml = report.parts.iter().find(|part| part.place == Place::Xml).unwrap();
+    assert_eq!(xml.file_name.as_deref(), Some("C:\\tmp\\a.xml"));
+}
+
+#[test]
+fn a_report_without_a_call_stack_is_refused() {
+    // Decision C2.
+    let server = Server::start();
+    let message = "“CallStack” is required";
+    add(&server, &[]).assert_error(400, message);
+    add(&server, &[part("Xml", "application/xml", "<a/>")]).assert_error(400, message);
+    add(&server, &[part("CallStack", "text/plain", " \r\n")]).assert_error(400, message);
+    assert!(server.blobs.keys().is_empty(), "nothing is left behind");
+}
+
+#[test]
+fn what_is_no_form_is_refused() {
+    // Decision C2.
+    let server = Server::start();
+    let message = "This request is not properly formatted";
+    let request = crash_request(&[call_stack()]);
+    server.send(request.clone().header("Content-Type", "application/json")).assert_error(415, message);
+    let cut = request.body.len() - 12;
+    server.send(request.clone().body(&request.body[..cut])).assert_error(415, message);
+    assert!(server.blobs.keys().is_empty() && server.store.crash_reports(ACME).is_empty());
+}
+
+#[test]
+fn headers_of_a_report_are_never_a_reason_to_lose_it() {
+    // Decision C3.
+    let server = Server::start();
+    server.send(crash_request(&[call_stack()]).without("ApplicationName").without("OS")).assert_success(ADDED);
+    let odd = crash_request(&[call_stack()]).header("ApplicationName", "Größe\u{1}").header("OS", "Amiga");
+    server.send(odd.header("ApplicationName", "Gr\u{f6}\u{df}e")).assert_success(ADDED);
+    let reports = server.store.crash_reports(ACME);
+    assert_eq!((&reports[0].application_name, &reports[0].os), (&None, &None));
+    assert_eq!(reports[1].application_name.as_deref(), Some("Größe"), "Latin-1, as old clients send it");
+    assert_eq!(reports[1].os.as_deref(), Some("Amiga"));
+}
+
+#[test]
+fn the_answer_has_the_format_that_is_asked_for() {
+    // Decision C5.
+    let server = Server::start();
+    for (accept, content_type, body) in [
+        ("application/xml", "application/xml; charset=utf-8", XML_ADDED),
+        ("text/xml;q=0.9, application/json;q=0.1", "text/xml; charset=utf-8", XML_ADDED),
+        ("text/json", "text/json; charset=utf-8", "\"Crash report successfully added\""),
+        ("image/png", "application/json; charset=utf-8", "\"Crash report successfully added\""),
+    ] {
+        let reply = server.send(crash_request(&[call_stack()]).header("Accept", accept));
+        assert_eq!((reply.status, reply.header("Content-Type"), reply.text()), (200, Some(content_type), body));
+    }
+}
+
+#[test]
+fn errors_follow_accept_too() {
+    // Decision C5.
+    let server = Server::start();
+    let assert = |request: Request, status: u16, message: &str| {
+        let reply = server.send(request.header("Accept", "application/xml"));
+        let body = format!("<Error><Message>{message}</Message></Error>");
+        assert_eq!((reply.status, reply.text()), (status, body.as_str()));
+        assert_eq!(reply.header("Content-Type"), Some("application/xml; charset=utf-8"));
+        assert_eq!(reply.detail().is_empty(), status == 500);
+    };
+    assert(crash_request(&[]).anonymous(), 401, "“HardwareHash” header required");
+    assert(crash_request(&[]), 400, "“CallStack” is required");
+    assert(crash_request(&[]).header("Content-Type", "a/b"), 415, "This request is not properly formatted");
+    server.store.set_failing(true);
+    assert(crash_request(&[call_stack()]), 500, "Internal Server Error");
+    server.store.set_failing(false);
+    // Other operations answer JSON whatever is asked for.
+    server.send(Request::get("/api/v2").header("Accept", "application/xml")).assert_success("Server is running");
+}
+
+#[test]
+fn an_oversized_dump_is_dropped_and_the_report_kept() {
+    // Decision C6.
+    let limits = Limits { max_crash_report_size: 1000, ..Limits::default() };
+    let server = Server::with(Options { limits, ..Options::default() });
+    let dump = |size: usize| part("dump", "application/octet-stream", vec![7; size]);
+    let reply = add(&server, &[dump(5000), call_stack()]);
+    reply.assert_success(ADDED);
+    assert!(reply.detail().contains("dump of 5000 bytes"), "{}", reply.detail());
+    assert_eq!(only(&server).parts.len(), 1);
+    assert!(only(&server).note.is_some_and(|note| note.contains("1000")));
+    let stack = part("CallStack", "text/plain", "x".repeat(1001));
+    add(&server, &[stack, dump(1)]).assert_error(413, "Request body too large");
+}
