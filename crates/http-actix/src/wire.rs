@@ -229,6 +229,10 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Wire<Io> {
             if scanner.is_done() {
                 let is_body = matches!(wire.stage, Stage::Body(_));
                 wire.stage = if is_body { Stage::BodyRead } else { Stage::Closing };
+            } else if scanner.is_broken() {
+                // To actix this is an end too early, to which there is an answer; of the bytes themselves
+                // it would make a failed connection, to which there is none.
+                wire.stage = Stage::Closing;
             }
             taken
         })

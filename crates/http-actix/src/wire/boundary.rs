@@ -22,22 +22,31 @@ enum Place {
         has_line: bool,
         is_line_empty: bool,
     },
+    /// So many bytes are left.
     Counted(u64),
-    /// In the line that gives the size of a chunk, while its digits last.
-    ChunkSize {
-        size: u64,
-        in_digits: bool,
-    },
-    ChunkData {
-        left: u64,
-    },
-    /// After the data of a chunk, up to the end of the line.
-    ChunkEnd,
-    Trailers {
-        is_line_empty: bool,
-    },
+    Chunked(Chunked),
     Open,
     Done,
+    Broken,
+}
+
+/// A place in the framing of chunks; each step expects what actix expects there.
+#[derive(Debug, Clone, Copy)]
+enum Chunked {
+    /// The first digit of a size.
+    SizeStart,
+    Size(u64),
+    AfterSize(u64),
+    Extension(u64),
+    SizeEnd(u64),
+    Data(u64),
+    DataEnd,
+    DataEndLine,
+    /// The start of a line after the last chunk.
+    LastLines,
+    Trailer,
+    TrailerEnd,
+    End,
 }
 
 impl Scanner {
@@ -49,7 +58,7 @@ impl Scanner {
         Self(match framing {
             Framing::Length(0) => Place::Done,
             Framing::Length(length) => Place::Counted(length),
-            Framing::Chunked => Place::ChunkSize { size: 0, in_digits: true },
+            Framing::Chunked => Place::Chunked(Chunked::SizeStart),
             Framing::Open => Place::Open,
         })
     }
@@ -58,59 +67,84 @@ impl Scanner {
         matches!(self.0, Place::Done)
     }
 
-    /// How many of these next bytes belong to it.
+    /// Whether the framing of chunks is malformed, so that nobody can tell where the body ends.
+    pub(super) fn is_broken(&self) -> bool {
+        matches!(self.0, Place::Broken)
+    }
+
+    /// How many of these next bytes belong to it; a byte that breaks the framing doesn't.
     pub(super) fn take(&mut self, bytes: &[u8]) -> usize {
         let mut taken = 0;
-        while taken < bytes.len() && !self.is_done() {
-            taken += match &mut self.0 {
-                Place::Open => bytes.len() - taken,
-                Place::Counted(left) | Place::ChunkData { left } => {
-                    let step = (bytes.len() - taken).min(usize::try_from(*left).unwrap_or(usize::MAX));
-                    *left -= step as u64;
-                    step
+        while let Some(&byte) = bytes.get(taken) {
+            let available = bytes.len() - taken;
+            match &mut self.0 {
+                Place::Done | Place::Broken => break,
+                Place::Open => taken += available,
+                Place::Counted(left) => {
+                    taken += count_off(left, available);
+                    if *left == 0 {
+                        self.0 = Place::Done;
+                    }
                 }
-                _ => {
-                    self.0.step(bytes[taken]);
-                    1
+                Place::Chunked(Chunked::Data(left)) => {
+                    taken += count_off(left, available);
+                    if *left == 0 {
+                        self.0 = Place::Chunked(Chunked::DataEnd);
+                    }
                 }
-            };
-            self.0.advance();
+                Place::Chunked(Chunked::End) if byte == b'\n' => {
+                    self.0 = Place::Done;
+                    taken += 1;
+                }
+                Place::Chunked(place) => match place.after(byte) {
+                    Some(next) => {
+                        *place = next;
+                        taken += 1;
+                    }
+                    None => self.0 = Place::Broken,
+                },
+                Place::Head { has_line, is_line_empty } => {
+                    taken += 1;
+                    match byte {
+                        b'\n' if *has_line && *is_line_empty => self.0 = Place::Done,
+                        b'\n' => *is_line_empty = true,
+                        b'\r' => {}
+                        _ => (*has_line, *is_line_empty) = (true, false),
+                    }
+                }
+            }
         }
         taken
     }
 }
 
-impl Place {
-    /// Leaves what is counted to its end.
-    fn advance(&mut self) {
-        match self {
-            Self::Counted(0) => *self = Self::Done,
-            Self::ChunkData { left: 0 } => *self = Self::ChunkEnd,
-            _ => {}
-        }
-    }
+/// Takes as many bytes as are there and left; says how many.
+fn count_off(left: &mut u64, available: usize) -> usize {
+    let step = available.min(usize::try_from(*left).unwrap_or(usize::MAX));
+    *left -= step as u64;
+    step
+}
 
-    fn step(&mut self, byte: u8) {
-        match (&mut *self, byte) {
-            (Self::Head { has_line: true, is_line_empty: true } | Self::Trailers { is_line_empty: true }, b'\n') => {
-                *self = Self::Done;
-            }
-            (Self::Head { is_line_empty, .. } | Self::Trailers { is_line_empty }, b'\n') => *is_line_empty = true,
-            (Self::Head { .. } | Self::Trailers { .. }, b'\r') => {}
-            (Self::Head { has_line, is_line_empty }, _) => {
-                *has_line = true;
-                *is_line_empty = false;
-            }
-            (Self::Trailers { is_line_empty }, _) => *is_line_empty = false,
-            (Self::ChunkSize { size: 0, .. }, b'\n') => *self = Self::Trailers { is_line_empty: true },
-            (Self::ChunkSize { size, .. }, b'\n') => *self = Self::ChunkData { left: *size },
-            (Self::ChunkSize { size, in_digits }, _) => match char::from(byte).to_digit(16) {
-                Some(digit) if *in_digits => *size = size.saturating_mul(16).saturating_add(digit.into()),
-                _ => *in_digits = false,
-            },
-            (Self::ChunkEnd, b'\n') => *self = Self::ChunkSize { size: 0, in_digits: true },
-            (Self::ChunkEnd | Self::Counted(_) | Self::ChunkData { .. } | Self::Open | Self::Done, _) => {}
-        }
+impl Chunked {
+    /// The place after this byte; `None` where it may not stand.
+    fn after(self, byte: u8) -> Option<Self> {
+        let digit = char::from(byte).to_digit(16).map(u64::from);
+        Some(match (self, byte) {
+            (Self::SizeStart, _) => Self::Size(digit?),
+            (Self::Size(size), _) if digit.is_some() => Self::Size(size.checked_mul(16)? + digit?),
+            (Self::Size(size) | Self::AfterSize(size), b' ' | b'\t') => Self::AfterSize(size),
+            (Self::Size(size) | Self::AfterSize(size), b';') => Self::Extension(size),
+            (Self::Size(size) | Self::AfterSize(size) | Self::Extension(size), b'\r') => Self::SizeEnd(size),
+            (Self::Extension(size), b'\t' | b' '..=b'~' | 0x80..) => Self::Extension(size),
+            (Self::SizeEnd(0), b'\n') | (Self::TrailerEnd, b'\n') => Self::LastLines,
+            (Self::SizeEnd(size), b'\n') => Self::Data(size),
+            (Self::DataEnd, b'\r') => Self::DataEndLine,
+            (Self::DataEndLine, b'\n') => Self::SizeStart,
+            (Self::LastLines, b'\r') => Self::End,
+            (Self::Trailer, b'\r') => Self::TrailerEnd,
+            (Self::LastLines | Self::Trailer, _) => Self::Trailer,
+            _ => return None,
+        })
     }
 }
 
@@ -150,6 +184,27 @@ mod tests {
                 Some(body.len()),
                 "{body:?}"
             );
+        }
+    }
+
+    #[test]
+    fn malformed_chunks_break_a_body_before_the_first_wrong_byte() {
+        for (right, wrong) in [
+            ("", "x\r\n"),
+            ("", "\r\n"),
+            ("5", "\n"),
+            ("5 ", "5"),
+            ("5;a", "\n"),
+            ("1\r\na", "b"),
+            ("1\r\na\r\n", "\r\n"),
+            ("fffffffffffffff", "fff"),
+            ("0\r\n\r", "x"),
+        ] {
+            let text = format!("{right}{wrong}");
+            let mut scanner = Scanner::body(Framing::Chunked);
+            let taken = scanner.take(text.as_bytes());
+            assert!(scanner.is_broken(), "{text:?}");
+            assert!(taken >= right.len() && taken < text.len(), "{text:?}");
         }
     }
 

@@ -1,0 +1,303 @@
+//! Connections: early answers, kept-alive and pipelined requests, clients that go away (decisions R3,
+//! R10, R12).
+
+mod support;
+
+use domain::testing::acme_records;
+use std::io::Write;
+use std::time::{Duration, Instant};
+use support::bodies::{GUID, add_label};
+use support::{ACME, Connection, Options, Request, Server};
+
+fn log(description: &str) -> Request {
+    let computer = acme_records().computer;
+    Request::post("/api/v2/log")
+        .json(&format!(r#"{{"ComputerGUID":"{computer}","Type":"log","Description":"{description}"}}"#))
+}
+
+fn running() -> Request {
+    Request::get("/api/v2")
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_body_is_asked_for_once_the_head_is_accepted() {
+    // Decision R10.
+    let server = Server::start();
+    for request in [log("x"), add_label(GUID, &[1; 300_000]), add_label(GUID, b"x").chunked(3)] {
+        let request = request.header("Expect", "100-continue");
+        let mut connection = server.connect();
+        connection.write(&request.head());
+        assert_eq!(connection.try_read_reply("POST").unwrap().status, 100);
+        connection.write(&request.wire_body());
+        assert_eq!(connection.read_reply("POST").status, 200);
+        connection.send(&running()).assert_success("Server is running");
+    }
+}
+
+#[test]
+fn a_request_refused_for_its_head_is_not_asked_for_its_body() {
+    // Decision R10.
+    let server = Server::start();
+    let expected = [
+        (Request::post("/nowhere"), 404),
+        (Request::post("/api/v2"), 405),
+        (log("x").anonymous(), 401),
+        (log("x").header("Content-Type", "text/plain"), 415),
+        (add_label(GUID, b"x").header("Content-Type", "text/plain"), 415),
+        (log("x").header("Content-Encoding", "rot13"), 415),
+        (log("x").header("Content-Length", "99999999"), 413),
+        (log("x").anonymous().chunked(5), 401),
+    ];
+    for (request, status) in expected {
+        let mut connection = server.connect();
+        connection.write(&request.header("Expect", "100-continue").head());
+        let reply = connection.try_read_reply("POST").unwrap();
+        assert_eq!((reply.status, reply.header("Connection")), (status, Some("close")));
+        assert!(reply.header("X-Request-Id").is_some());
+        connection.finish();
+        assert!(connection.is_closed());
+    }
+}
+
+/// Sends a request with 64 MiB of body while reading the answer; whether all of it was taken.
+fn send_while_reading(server: &Server, request: &Request, chunked: bool) -> (u16, bool) {
+    const PIECES: usize = 1024;
+    let mut connection = server.connect();
+    let mut writer = connection.writer();
+    let head = if chunked {
+        request.clone().chunked(1).head()
+    } else {
+        request.clone().header("Content-Length", &(PIECES * 65536).to_string()).head()
+    };
+    let sending = std::thread::spawn(move || {
+        let piece = vec![b'x'; 65536];
+        let mut whole = writer.write_all(&head).is_ok();
+        for _ in 0..PIECES {
+            let framed = |bytes: &[u8]| if chunked { [b"10000\r\n", bytes, b"\r\n"].concat() } else { bytes.to_vec() };
+            whole = whole && writer.write_all(&framed(&piece)).is_ok();
+        }
+        whole
+    });
+    let reply = connection.read_reply("POST");
+    let whole = sending.join().unwrap();
+    (reply.status, whole)
+}
+
+#[test]
+fn an_early_answer_reaches_a_client_that_is_still_sending() {
+    // Decision R12.
+    let server = Server::start();
+    let json = || log("x").body("");
+    let form = || add_label(GUID, b"x").body("");
+    for (request, status) in [
+        (Request::post("/nowhere"), 404),
+        (form().anonymous(), 401),
+        (json().header("Content-Type", "text/plain"), 415),
+        (json(), 413),
+        // Not a form: refused while the body is read.
+        (form(), 415),
+    ] {
+        for chunked in [false, true] {
+            let (answered, whole) = send_while_reading(&server, &request, chunked);
+            assert_eq!(answered, status, "{request:?} chunked: {chunked}");
+            assert!(whole, "what is sent is read on");
+        }
+    }
+}
+
+#[test]
+fn the_next_request_after_a_small_unread_body_is_served() {
+    // Decision R12.
+    let server = Server::start();
+    let mut connection = server.connect();
+    let body = vec![b'x'; 500_000];
+    for request in [
+        Request::post("/nowhere"),
+        log("x").anonymous(),
+        log("x").header("Content-Type", "text/plain"),
+        add_label(GUID, b"x"),
+        Request::get("/api/v2"),
+        Request::new("DELETE", "/api/v2/resource"),
+    ] {
+        for request in [request.clone().body(body.clone()), request.clone().body(body.clone()).chunked(1000)] {
+            let reply = connection.send(&request);
+            assert_eq!(reply.header("Connection"), None, "{} {}", request.method, request.path);
+            connection.send(&running()).assert_success("Server is running");
+        }
+    }
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_order_and_whole() {
+    // Decision R12.
+    let server = Server::start();
+    let content: Vec<u8> = (0..700_000_u32).map(|number| (number % 249) as u8).collect();
+    let file = Request::get(&format!("/api/v2/resource/{GUID}"));
+    let head = Request::new("HEAD", &file.path);
+    let requests = [
+        running(),
+        add_label(GUID, &content),
+        head.clone(),
+        file.clone(),
+        head,
+        add_label(GUID, &content[1..]).chunked(1234),
+        Request::post("/nowhere").body(vec![b'x'; 300_000]),
+        log("x").chunked(3),
+        file,
+        log("y"),
+        running().header("Connection", "close"),
+    ];
+    let all: Vec<u8> = requests.iter().flat_map(Request::bytes).collect();
+    let mut connection = server.connect();
+    let mut writer = connection.writer();
+    let writing = std::thread::spawn(move || writer.write_all(&all).unwrap());
+    let replies: Vec<_> = requests.iter().map(|request| connection.read_reply(&request.method)).collect();
+    writing.join().unwrap();
+    let statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 200, 404, 200, 200, 200, 200]);
+    let closing: Vec<_> = replies.iter().map(|reply| reply.header("Connection")).collect();
+    assert_eq!(closing[..10], [None; 10]);
+    assert_eq!(closing[10], Some("close"));
+    assert!(replies[3].body == content && replies[8].body == content[1..]);
+    assert_eq!(replies[2].header("Content-Length"), Some("700000"));
+    assert!(connection.is_closed());
+}
+
+#[test]
+fn a_request_behind_one_that_closes_the_connection_is_not_begun() {
+    // Decision R12: its sender has to send it again, so it must not have had an effect.
+    let server = Server::start();
+    let refused = log("x").body(vec![b'x'; 3_000_000]);
+    let mut connection = server.connect();
+    let mut writer = connection.writer();
+    let bytes = [refused.bytes(), log("y").bytes()].concat();
+    let writing = std::thread::spawn(move || writer.write_all(&bytes).is_ok());
+    let reply = connection.read_reply("POST");
+    reply.assert_error(413, "Request body too large");
+    assert_eq!(reply.header("Connection"), Some("close"));
+    writing.join().unwrap();
+    assert!(connection.try_read_reply("POST").is_err());
+    assert!(server.store.log_entries(ACME).is_empty());
+}
+
+#[test]
+fn a_body_that_breaks_off_is_refused_and_leaves_nothing() {
+    // Decisions T12, T13, R3.
+    let server = Server::start();
+    let label = add_label(GUID, &[7; 100_000]);
+    for (request, status, message) in [
+        (label.clone(), 415, "This request is not properly formatted"),
+        (label.chunked(1000), 415, "This request is not properly formatted"),
+        (log("x"), 400, "Request body is not valid JSON"),
+    ] {
+        let bytes = request.bytes();
+        let mut connection = server.connect();
+        connection.write(&bytes[..bytes.len() - 20]);
+        connection.finish();
+        let reply = connection.read_reply("POST");
+        reply.assert_error(status, message);
+        assert!(reply.detail().contains("broke off after"), "{}", reply.detail());
+    }
+    assert!(server.blobs.keys().is_empty() && server.store.log_entries(ACME).is_empty());
+}
+
+#[test]
+fn a_malformed_chunk_is_refused() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    connection.write(&log("x").chunked(9).head());
+    connection.write(b"5\r\n{\"a\":\r\nxyz\r\n");
+    let reply = connection.read_reply("POST");
+    reply.assert_error(400, "Request body is not valid JSON");
+    assert!(reply.detail().contains("broke off after 5 bytes"), "{}", reply.detail());
+    assert!(connection.is_closed());
+}
+
+#[test]
+fn a_write_that_was_begun_runs_to_its_end_even_if_the_client_hangs_up() {
+    let server = Server::start();
+    for _ in 0..20 {
+        server.connect().write(&log("x").bytes());
+    }
+    wait_until("all entries are stored", || server.store.log_entries(ACME).len() == 20);
+    server.connect().write(&add_label(GUID, &[1; 50_000]).bytes());
+    wait_until("the resource is stored", || {
+        server.send(Request::get(&format!("/api/v2/resource/{GUID}"))).status == 200
+    });
+}
+
+#[test]
+fn a_head_that_is_not_complete_in_time_is_refused_on_kept_connections_too() {
+    // Decision R3.
+    let server = Server::with(Options { read_timeout: Duration::from_millis(200), ..Options::default() });
+    let mut fresh = server.connect();
+    let mut kept = server.connect();
+    kept.send(&running()).assert_success("Server is running");
+    for connection in [&mut fresh, &mut kept] {
+        connection.write(b"GET /api/v2 HTTP/1.1\r\nHost:");
+        assert_unreadable(connection, 408, "Request Timeout");
+    }
+    // A connection that asks for nothing gets no answer.
+    assert!(server.connect().is_closed());
+}
+
+fn assert_unreadable(connection: &mut Connection, status: u16, message: &str) {
+    let reply = connection.read_reply("GET");
+    assert_eq!((reply.status, reply.text()), (status, format!("{{\"Message\":\"{message}\"}}").as_str()));
+    assert_eq!(reply.header("Content-Type"), Some("application/json; charset=utf-8"));
+    assert_eq!(reply.header("X-Request-Id").map(str::len), Some(36));
+    assert_eq!(reply.header("Connection"), Some("close"));
+    assert!(connection.is_closed());
+}
+
+#[test]
+fn a_head_that_cannot_be_read_is_answered_in_our_form() {
+    // Decisions R3, R4, R12.
+    let server = Server::start();
+    let large = format!("GET /api/v2 HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(500_000));
+    let many = format!("GET /api/v2 HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: y\r\n".repeat(200));
+    for (head, status, message) in [
+        ("nonsense\r\n\r\n".to_owned(), 400, "Bad Request"),
+        ("GET /api/v2 HTTP/1.1\r\n\r\n".to_owned(), 400, "Bad Request"),
+        ("GET /api/v2 HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n".to_owned(), 400, "Bad Request"),
+        ("GET /api/v2 HTTP/7.0\r\nHost: a\r\n\r\n".to_owned(), 400, "Bad Request"),
+        (many, 431, "Request Header Fields Too Large"),
+        (large, 431, "Request Header Fields Too Large"),
+    ] {
+        let mut fresh = server.connect();
+        let mut kept = server.connect();
+        kept.send(&running()).assert_success("Server is running");
+        for connection in [&mut fresh, &mut kept] {
+            connection.write(head.as_bytes());
+            connection.finish();
+            assert_unreadable(connection, status, message);
+        }
+    }
+}
+
+#[test]
+fn a_client_of_http_1_0_is_served_and_let_go() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    connection.write(&String::from_utf8(running().bytes()).unwrap().replace("HTTP/1.1", "HTTP/1.0").into_bytes());
+    connection.read_reply("GET").assert_success("Server is running");
+    assert!(connection.is_closed());
+}
+
+#[test]
+fn an_offer_to_upgrade_is_declined() {
+    // Java's HTTP client offers h2c on every first request.
+    let server = Server::start();
+    let offer = running().header("Connection", "Upgrade, HTTP2-Settings").header("Upgrade", "h2c");
+    let reply = server.send(offer.header("HTTP2-Settings", "AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA"));
+    reply.assert_success("Server is running");
+    assert_eq!((reply.header("Connection"), reply.header("Upgrade")), (Some("close"), None));
+}
