@@ -1,1 +1,39 @@
+//! Platen's database ports over `SQLite` and `PostgreSQL`, with the same code.
+//!
+//! [`Database`] opens a database, migrates it and gives out one repository for each port of the
+//! domain. What a repository must hold is said by its port; how, stands here:
+//!
+//! - Times are microseconds since 1970, GUIDs are UUIDs, text that is compared without case has a
+//!   folded column beside it (decision R14). See `migration`.
+//! - A write runs in a task of its own, in one transaction, to its end (`core.rs`). Log entries,
+//!   statuses and crash reports that wait at the same time share one (`group_commit.rs`).
+//! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
+mod access;
+mod convert;
+mod core;
+mod crash_report;
+mod database;
+mod device_status;
+mod entity;
+mod error;
+mod fleet;
+mod group_commit;
+mod ledger;
+mod log_entry;
+mod migration;
+mod open;
+mod page;
+mod resource;
+mod text_head;
+mod url;
+
+pub use access::SqlCredentialDirectory;
+pub use crash_report::SqlCrashReportRepository;
+pub use database::{Database, DatabaseConfig, Migrated};
+pub use device_status::SqlDeviceStatusRepository;
+pub use error::OpenError;
+pub use fleet::{SqlFleetDirectory, SqlFleetRegistry};
+pub use ledger::SqlBlobLedger;
+pub use log_entry::SqlLogRepository;
+pub use resource::SqlResourceRepository;

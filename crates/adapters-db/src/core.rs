@@ -1,0 +1,104 @@
+//! What all repositories share: the connections, and how to read and write through them.
+
+use crate::error::{Fault, is_serialization_failure, store_error, unavailable};
+use async_trait::async_trait;
+use domain::error::StoreError;
+use sea_orm::{
+    DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement, TransactionOptions,
+    TransactionTrait, Value,
+};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// How often a transaction is tried that the engine gave up for another one's sake.
+const TRIES: u32 = 10;
+
+/// What is done in one transaction. It may be done again from the start.
+#[async_trait]
+pub(crate) trait Work: Send + Sync + 'static {
+    type Done: Send + 'static;
+    type Fault: Fault;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Self::Done, Self::Fault>;
+}
+
+/// The connections to one database.
+pub(crate) struct Core {
+    pub(crate) reads: DatabaseConnection,
+    /// On `SQLite` a pool of one: its writers would only get in each other's way.
+    pub(crate) writes: DatabaseConnection,
+    pub(crate) backend: DbBackend,
+    /// Where writes run to their end, whatever becomes of the task or the runtime that asked for them.
+    pub(crate) runtime: Handle,
+    /// Longest wait for an answer of the database.
+    pub(crate) patience: Duration,
+}
+
+impl Core {
+    /// A statement of SQL text that both engines understand, with values for `$1`, `$2`, ….
+    pub(crate) fn statement(&self, sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+        Statement::from_sql_and_values(self.backend, sql, values)
+    }
+
+    /// Waits for a read, but not for ever.
+    pub(crate) async fn read<T>(&self, query: impl Future<Output = Result<T, DbErr>>) -> Result<T, StoreError> {
+        self.in_time(query).await?.map_err(store_error)
+    }
+
+    /// Begins to write and waits for the outcome. The work goes on even if the caller goes away.
+    pub(crate) async fn write<W: Work<Fault = DbErr>>(self: &Arc<Self>, work: W) -> Result<W::Done, StoreError> {
+        self.in_time(self.begin(work)).await??.map_err(store_error)
+    }
+
+    /// As [`Core::write`], without a limit of time and with failures of the work's own.
+    pub(crate) async fn write_at_length<W: Work>(
+        self: &Arc<Self>,
+        work: W,
+    ) -> Result<Result<W::Done, W::Fault>, StoreError> {
+        self.begin(work).await
+    }
+
+    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
+        timeout(self.patience, work).await.map_err(|_| unavailable("the database didn't answer in time"))
+    }
+
+    async fn begin<W: Work>(self: &Arc<Self>, work: W) -> Result<Result<W::Done, W::Fault>, StoreError> {
+        let core = self.clone();
+        let task = self.runtime.spawn(async move { core.transact(&work).await });
+        task.await.map_err(StoreError::other)
+    }
+
+    /// Runs `work` in one transaction, again if the engine gave it up for another one's sake.
+    pub(crate) async fn transact<W: Work>(&self, work: &W) -> Result<W::Done, W::Fault> {
+        let mut tries = 1;
+        loop {
+            let transaction = self.begin_transaction().await?;
+            let error = match work.run(&transaction).await {
+                Ok(done) => match transaction.commit().await {
+                    Ok(()) => return Ok(done),
+                    Err(error) => W::Fault::from(error),
+                },
+                Err(error) => {
+                    // If this fails the connection is lost, and with it the transaction.
+                    let _ = transaction.rollback().await;
+                    error
+                }
+            };
+            if tries == TRIES || !error.database().is_some_and(is_serialization_failure) {
+                return Err(error);
+            }
+            tries += 1;
+        }
+    }
+
+    /// Begins a transaction that may write. On `SQLite` it takes the lock at once: a later one could
+    /// not wait for it.
+    pub(crate) async fn begin_transaction(&self) -> Result<DatabaseTransaction, DbErr> {
+        let mode = (self.backend == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
+        let options = TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
+        self.writes.begin_with_options(options).await
+    }
+}

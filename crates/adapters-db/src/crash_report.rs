@@ -1,0 +1,114 @@
+//! The crash reports: [`domain::crash_report::CrashReportRepository`].
+
+use crate::convert::{Owner, size_column};
+use crate::core::Core;
+use crate::entity::{crash_part, crash_report};
+use crate::group_commit::{GroupCommit, Record};
+use async_trait::async_trait;
+use domain::caller::OrganizationId;
+use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, Place, StoredCrashReport};
+use domain::error::StoreError;
+use domain::guid::{ComputerGuid, CrashReportId};
+use domain::timestamp::Timestamp;
+use sea_orm::ActiveValue::Set;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use std::sync::Arc;
+
+/// The crash reports in a database. Reports that arrive together are committed together.
+pub struct SqlCrashReportRepository {
+    core: Arc<Core>,
+    group: Arc<GroupCommit>,
+}
+
+impl SqlCrashReportRepository {
+    pub(crate) fn new(core: Arc<Core>, group: Arc<GroupCommit>) -> Self {
+        Self { core, group }
+    }
+}
+
+#[async_trait]
+impl CrashReportRepository for SqlCrashReportRepository {
+    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
+        let (report, parts) = new_rows(organization, report);
+        self.group.add(Record::CrashReport(Box::new(report), parts)).await
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        id: CrashReportId,
+    ) -> Result<Option<StoredCrashReport>, StoreError> {
+        let reads = &self.core.reads;
+        let report = crash_report::Entity::find_by_id(id.as_uuid())
+            .filter(crash_report::Column::OrganizationId.eq(organization.0));
+        let Some(report) = self.core.read(report.one(reads)).await? else {
+            return Ok(None);
+        };
+        // Reports never change: their parts are those that were stored with them.
+        let parts = crash_part::Entity::find()
+            .filter(crash_part::Column::ReportId.eq(id.as_uuid()))
+            .order_by_asc(crash_part::Column::Position);
+        let parts = self.core.read(parts.all(reads)).await?;
+        stored(report, parts).map(Some)
+    }
+}
+
+fn new_rows(
+    organization: OrganizationId,
+    report: NewCrashReport,
+) -> (crash_report::ActiveModel, Vec<crash_part::ActiveModel>) {
+    let id = report.id.as_uuid();
+    let part = |(position, part): (i32, CrashPart)| crash_part::ActiveModel {
+        report_id: Set(id),
+        position: Set(position),
+        place: Set(part.place.as_str().to_owned()),
+        name: Set(part.name),
+        file_name: Set(part.file_name),
+        content_type: Set(part.content_type),
+        blob_key: Set(part.key.as_str().to_owned()),
+        content_size: Set(size_column(part.size)),
+        checksum: Set(part.checksum.to_string()),
+    };
+    let parts = (0..).zip(report.parts).map(part).collect();
+    let row = crash_report::ActiveModel {
+        id: Set(id),
+        organization_id: Set(organization.0),
+        received_at: Set(report.received.as_micros()),
+        application_name: Set(report.application_name),
+        os: Set(report.os),
+        user_name: Set(report.user),
+        computer_guid: Set(report.computer.map(ComputerGuid::as_uuid)),
+        serial_number: Set(report.serial_number),
+        application_version: Set(report.application_version),
+        note: Set(report.note),
+    };
+    (row, parts)
+}
+
+fn stored(row: crash_report::Model, parts: Vec<crash_part::Model>) -> Result<StoredCrashReport, StoreError> {
+    let id = CrashReportId::from(row.id);
+    let owner = Owner { what: "crash report", id: &id };
+    let part = |part: crash_part::Model| {
+        Ok::<_, StoreError>(CrashPart {
+            place: owner.need(Place::parse(&part.place))?,
+            name: part.name,
+            file_name: part.file_name,
+            content_type: part.content_type,
+            key: owner.blob_key(&part.blob_key)?,
+            size: owner.size(part.content_size)?,
+            checksum: owner.checksum(&part.checksum)?,
+        })
+    };
+    Ok(StoredCrashReport {
+        id,
+        received: Timestamp::from_micros(row.received_at),
+        application_name: row.application_name,
+        os: row.os,
+        user: row.user_name,
+        computer: row.computer_guid.map(ComputerGuid::from),
+        serial_number: row.serial_number,
+        application_version: row.application_version,
+        parts: parts.into_iter().map(part).collect::<Result<_, _>>()?,
+        note: row.note,
+    })
+}

@@ -1,0 +1,209 @@
+//! A database as the program sees it: opened, migrated, asked for its repositories, closed.
+
+use crate::core::Core;
+use crate::error::{OpenError, cause_of};
+use crate::group_commit::GroupCommit;
+use crate::migration::Migrator;
+use crate::open::{Connections, open};
+use crate::url::Place;
+use crate::{
+    SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
+    SqlFleetRegistry, SqlLogRepository, SqlResourceRepository,
+};
+use domain::error::StoreError;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
+use sea_orm_migration::{MigratorTrait, SchemaManager};
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// Whoever migrates a `PostgreSQL` database holds this advisory lock: "platen", as a number.
+const MIGRATION_LOCK: i64 = 0x0070_6c61_7465_6e00;
+
+/// Where migrations are recorded, by sea-orm-migration.
+const MIGRATION_TABLE: &str = "seaql_migrations";
+
+/// Which database, and how to use it.
+#[derive(Clone)]
+pub struct DatabaseConfig {
+    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
+    pub url: String,
+    /// Connections at most. `SQLite` has one more, for writing; in memory it has one in all.
+    pub max_connections: u32,
+    /// Longest wait for a connection, and for the answer to a look-up or a write.
+    pub acquire_timeout: Duration,
+}
+
+impl fmt::Debug for DatabaseConfig {
+    /// Names the database without the password.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = Place::parse(&self.url).map_or_else(|_| "unusable".to_owned(), |place| place.name());
+        out.debug_struct("DatabaseConfig")
+            .field("url", &url)
+            .field("max_connections", &self.max_connections)
+            .field("acquire_timeout", &self.acquire_timeout)
+            .finish()
+    }
+}
+
+/// What a migration did: numbers of applied migrations, which are the versions of the schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migrated {
+    pub from: u32,
+    pub to: u32,
+}
+
+/// An open database. Clones share its connections.
+#[derive(Clone)]
+pub struct Database {
+    core: Arc<Core>,
+    group: Arc<GroupCommit>,
+}
+
+impl Database {
+    /// Opens the database; makes the file of a `SQLite` one, and its folders. Writes run on the
+    /// runtime on which this is called.
+    ///
+    /// # Errors
+    /// After a bounded number of tries where nobody answers, at once where we are refused.
+    pub async fn connect(config: &DatabaseConfig) -> Result<Self, OpenError> {
+        let place = Place::parse(&config.url)?;
+        let patience = config.acquire_timeout;
+        let Connections { reads, writes } = open(&place, config.max_connections.max(1), patience).await?;
+        let backend = writes.get_database_backend();
+        let core = Arc::new(Core { reads, writes, backend, runtime: Handle::current(), patience });
+        let group = Arc::new(GroupCommit::start(core.clone()));
+        Ok(Self { core, group })
+    }
+
+    /// Brings the schema up to date. Of several processes that do so at once, one does and the
+    /// others wait for it.
+    ///
+    /// # Errors
+    /// [`OpenError::Newer`] for a database that a later version has migrated; a failed migration
+    /// leaves the database as it was.
+    pub async fn migrate(&self) -> Result<Migrated, OpenError> {
+        let failed = |source: DbErr| OpenError::Migration { cause: cause_of(&source), source };
+        let transaction = self.core.begin_transaction().await.map_err(failed)?;
+        if self.core.backend == DbBackend::Postgres {
+            let lock = self.core.statement("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK.into()]);
+            transaction.query_one_raw(lock).await.map_err(failed)?;
+        }
+        let from = version(&transaction).await?;
+        if from < known() {
+            Migrator::up(&transaction, None).await.map_err(failed)?;
+        }
+        let to = version(&transaction).await?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(Migrated { from, to })
+    }
+
+    /// The version of the schema: 0 before the first migration.
+    ///
+    /// # Errors
+    /// [`OpenError::Newer`] for a database that a later version has migrated.
+    pub async fn schema_version(&self) -> Result<u32, OpenError> {
+        version(&self.core.reads).await
+    }
+
+    /// Makes sure that the schema is the one that this program needs.
+    ///
+    /// # Errors
+    /// [`OpenError::Outdated`] or [`OpenError::Newer`] where it isn't.
+    pub async fn require_current(&self) -> Result<(), OpenError> {
+        let found = self.schema_version().await?;
+        if found < known() { Err(OpenError::Outdated { known: known(), found }) } else { Ok(()) }
+    }
+
+    /// Whether the database answers, for readiness.
+    ///
+    /// # Errors
+    /// The failure to do so.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let ask = match self.core.backend {
+            // Reads the file, unlike a bare SELECT 1.
+            DbBackend::Sqlite => "SELECT count(*) FROM sqlite_master",
+            _ => "SELECT 1",
+        };
+        let ask = Statement::from_string(self.core.backend, ask);
+        self.core.read(self.core.reads.query_one_raw(ask)).await.map(drop)
+    }
+
+    /// Writes what waits to be written, then closes all connections, also those of clones.
+    pub async fn close(self) {
+        self.group.close().await;
+        for connections in [&self.core.reads, &self.core.writes] {
+            if let Err(error) = connections.clone().close().await {
+                tracing::warn!(error = %cause_of(&error), "the database connections didn't close in order");
+            }
+        }
+    }
+
+    /// The port to the stored resources.
+    pub fn resources(&self) -> SqlResourceRepository {
+        SqlResourceRepository::new(self.core.clone())
+    }
+
+    /// The port to the log entries.
+    pub fn logs(&self) -> SqlLogRepository {
+        SqlLogRepository::new(self.core.clone(), self.group.clone())
+    }
+
+    /// The port to the crash reports.
+    pub fn crash_reports(&self) -> SqlCrashReportRepository {
+        SqlCrashReportRepository::new(self.core.clone(), self.group.clone())
+    }
+
+    /// The port to the device statuses.
+    pub fn device_statuses(&self) -> SqlDeviceStatusRepository {
+        SqlDeviceStatusRepository::new(self.core.clone(), self.group.clone())
+    }
+
+    /// The port to the known records.
+    pub fn fleet_directory(&self) -> SqlFleetDirectory {
+        SqlFleetDirectory::new(self.core.clone())
+    }
+
+    /// The port through which the operator changes the fleet.
+    pub fn fleet_registry(&self) -> SqlFleetRegistry {
+        SqlFleetRegistry::new(self.core.clone())
+    }
+
+    /// The port to the credentials.
+    pub fn credentials(&self) -> SqlCredentialDirectory {
+        SqlCredentialDirectory::new(self.core.clone())
+    }
+
+    /// The port to what is known of blobs.
+    pub fn ledger(&self) -> SqlBlobLedger {
+        SqlBlobLedger::new(self.core.clone())
+    }
+}
+
+/// Migrations that this program knows.
+fn known() -> u32 {
+    u32::try_from(Migrator::migrations().len()).unwrap_or(u32::MAX)
+}
+
+/// Migrations that were applied; all of them must be known.
+async fn version<'c, C>(db: &'c C) -> Result<u32, OpenError>
+where
+    C: ConnectionTrait,
+    &'c C: sea_orm_migration::IntoSchemaManagerConnection<'c>,
+{
+    if !SchemaManager::new(db).has_table(MIGRATION_TABLE).await.map_err(OpenError::failed)? {
+        return Ok(0);
+    }
+    let names = format!("SELECT version FROM {MIGRATION_TABLE} ORDER BY version");
+    let rows = db.query_all_raw(Statement::from_string(db.get_database_backend(), names)).await;
+    let names = rows.map_err(OpenError::failed)?.iter().map(|row| row.try_get_by_index::<String>(0)).collect();
+    let names: Vec<String> = Result::map_err(names, OpenError::failed)?;
+    let known_names: HashSet<String> =
+        Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect();
+    match names.iter().find(|name| !known_names.contains(*name)) {
+        Some(unknown) => Err(OpenError::Newer { known: known(), found: unknown.clone() }),
+        None => Ok(u32::try_from(names.len()).unwrap_or(u32::MAX)),
+    }
+}

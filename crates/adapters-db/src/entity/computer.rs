@@ -1,0 +1,20 @@
+//! A client computer.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "computer")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub guid: Uuid,
+    pub organization_id: i64,
+    pub name: String,
+    pub serial_number: Option<String>,
+    pub serial_folded: Option<String>,
+    pub user_id: Option<i64>,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

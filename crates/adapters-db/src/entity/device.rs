@@ -1,0 +1,17 @@
+//! A printing device.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "device")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub guid: Uuid,
+    pub organization_id: i64,
+    pub name: String,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

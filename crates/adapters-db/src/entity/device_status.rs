@@ -1,0 +1,26 @@
+//! The last status of a device (decision D5). The inks are a JSON array.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "device_status")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub organization_id: i64,
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub device_guid: Uuid,
+    pub received_at: i64,
+    pub status: String,
+    pub message: Option<String>,
+    pub temperature: Option<f64>,
+    pub connection_state: Option<String>,
+    pub connection_message: Option<String>,
+    pub remaining_inks: String,
+    pub queue_measure: String,
+    pub queue_amount: String,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

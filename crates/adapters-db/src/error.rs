@@ -1,0 +1,174 @@
+//! What goes wrong with a database, in the words of the domain and of the operator.
+//!
+//! SQL text stays in the source chain of an error; nothing here shows a password.
+
+use domain::error::StoreError;
+use domain::fleet::{FleetConflict, RegistryError};
+use sea_orm::sqlx;
+use sea_orm::{DbErr, RuntimeErr};
+use std::error::Error;
+
+/// Why a database can't be opened or isn't fit for use. Each is one line for the operator.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL of the configuration.
+    #[error("the database URL can't be used: {0}")]
+    Url(String),
+    /// The folder of a database file.
+    #[error("the folder {folder} for the database can't be made: {source}")]
+    Folder { folder: String, source: std::io::Error },
+    /// Nobody answered, however often we tried.
+    #[error("the database {place} can't be reached ({tries} tries): {cause}")]
+    Unreachable { place: String, tries: u32, cause: String },
+    /// The database answered, but doesn't let us in, or can't be used by us.
+    #[error("the database {place} can't be opened: {cause}")]
+    Refused { place: String, cause: String },
+    /// A migration failed; the database is as it was.
+    #[error("the database schema can't be brought up to date: {cause}")]
+    Migration {
+        cause: String,
+        #[source]
+        source: DbErr,
+    },
+    /// A later version of the program has migrated this database.
+    #[error("the database schema is of a newer version than this program knows ({known}): it has {found}")]
+    Newer { known: u32, found: String },
+    /// Migrations are pending.
+    #[error("the database schema is at version {found}, this program needs {known}; migrate it first")]
+    Outdated { known: u32, found: u32 },
+    /// The database failed while it was asked for its version.
+    #[error("the database can't be asked for its version: {cause}")]
+    Failed {
+        cause: String,
+        #[source]
+        source: StoreError,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn failed(error: DbErr) -> Self {
+        Self::Failed { cause: cause_of(&error), source: store_error(error) }
+    }
+}
+
+/// What fails within a transaction.
+pub(crate) trait Fault: From<DbErr> + Send + 'static {
+    /// The database's part in it.
+    fn database(&self) -> Option<&DbErr>;
+}
+
+impl Fault for DbErr {
+    fn database(&self) -> Option<&DbErr> {
+        Some(self)
+    }
+}
+
+/// What fails while the fleet is changed.
+#[derive(Debug)]
+pub(crate) enum RegistryFault {
+    Conflict(FleetConflict),
+    Database(DbErr),
+}
+
+impl Fault for RegistryFault {
+    fn database(&self) -> Option<&DbErr> {
+        match self {
+            Self::Conflict(_) => None,
+            Self::Database(error) => Some(error),
+        }
+    }
+}
+
+impl From<DbErr> for RegistryFault {
+    fn from(error: DbErr) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<FleetConflict> for RegistryFault {
+    fn from(conflict: FleetConflict) -> Self {
+        Self::Conflict(conflict)
+    }
+}
+
+impl From<RegistryFault> for RegistryError {
+    fn from(fault: RegistryFault) -> Self {
+        match fault {
+            RegistryFault::Conflict(conflict) => Self::Conflict(conflict),
+            RegistryFault::Database(error) => Self::Store(store_error(error)),
+        }
+    }
+}
+
+/// The domain's view of a failure of the database.
+pub(crate) fn store_error(error: DbErr) -> StoreError {
+    if is_unavailable(&error) { StoreError::unavailable(error) } else { StoreError::other(error) }
+}
+
+/// The failure in its own words, without those of the layers above it.
+pub(crate) fn cause_of(error: &DbErr) -> String {
+    sqlx_error(error).map_or_else(|| error.to_string(), describe)
+}
+
+/// The failure of sqlx in one line.
+pub(crate) fn describe(error: &sqlx::Error) -> String {
+    let text = match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::PoolTimedOut => "no answer in time".to_owned(),
+        other => other.to_string(),
+    };
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the same call may succeed later: the database can't be reached, is locked, or has no room.
+fn is_unavailable(error: &DbErr) -> bool {
+    match error {
+        DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
+        other => sqlx_error(other).is_some_and(may_pass),
+    }
+}
+
+/// Whether a failure of sqlx may pass by itself.
+pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+    use sqlx::Error::{Database, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
+    match error {
+        Io(_) | Tls(_) | PoolTimedOut | PoolClosed | WorkerCrashed | Protocol(_) => true,
+        Database(error) => error.code().is_some_and(|code| passing_code(&code)),
+        _ => false,
+    }
+}
+
+/// `SQLite`'s codes are numbers, their lowest byte the kind of failure; `PostgreSQL`'s have five
+/// characters, the first two their class.
+fn passing_code(code: &str) -> bool {
+    if code.len() == 5 {
+        // Connection, shortage, operator intervention, serialization and deadlock; a lock, a standby.
+        let classes = ["08", "53", "57", "40"];
+        return classes.iter().any(|class| code.starts_with(class)) || ["55P03", "25006"].contains(&code);
+    }
+    // BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN.
+    code.parse::<u32>().is_ok_and(|code| [5, 6, 8, 10, 13, 14].contains(&(code & 0xff)))
+}
+
+/// Whether the engine gave a transaction up so that another could go on: it is to be tried again.
+pub(crate) fn is_serialization_failure(error: &DbErr) -> bool {
+    let Some(sqlx::Error::Database(error)) = sqlx_error(error) else {
+        return false;
+    };
+    error.code().is_some_and(|code| code == "40001" || code == "40P01")
+}
+
+fn sqlx_error(error: &DbErr) -> Option<&sqlx::Error> {
+    match error {
+        DbErr::Conn(RuntimeErr::SqlxError(error))
+        | DbErr::Exec(RuntimeErr::SqlxError(error))
+        | DbErr::Query(RuntimeErr::SqlxError(error)) => Some(error),
+        _ => None,
+    }
+}
+
+/// A failure that has no error of the database: the text says what.
+pub(crate) fn unavailable(what: &'static str) -> StoreError {
+    StoreError::unavailable(Box::<dyn Error + Send + Sync>::from(what))
+}

@@ -1,0 +1,152 @@
+//! The fleet: [`domain::fleet::FleetDirectory`] and [`domain::fleet::FleetRegistry`].
+
+mod apply;
+mod batch;
+mod computers;
+mod export;
+mod keys;
+mod records;
+mod uses;
+
+use crate::core::{Core, Work};
+use crate::entity::{computer, device, job, queue};
+use crate::error::RegistryFault;
+use async_trait::async_trait;
+use domain::caller::OrganizationId;
+use domain::error::StoreError;
+use domain::fleet::{Applied, Fleet, FleetDirectory, FleetRegistry, KeyRevocation, NewKey, RegistryError};
+use domain::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
+use domain::timestamp::Timestamp;
+use records::Record;
+use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The known records in a database.
+pub struct SqlFleetDirectory {
+    core: Arc<Core>,
+}
+
+impl SqlFleetDirectory {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+
+    /// The name of a record of this organization.
+    async fn find<E>(&self, organization: OrganizationId, guid: Uuid) -> Result<Option<String>, StoreError>
+    where
+        E: EntityTrait,
+        E::Model: Record<Entity = E>,
+    {
+        let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
+        let found = self.core.read(select.one(&self.core.reads)).await?;
+        Ok(found.map(|record| record.name().to_owned()))
+    }
+}
+
+#[async_trait]
+impl FleetDirectory for SqlFleetDirectory {
+    async fn find_computer(
+        &self,
+        organization: OrganizationId,
+        guid: ComputerGuid,
+    ) -> Result<Option<String>, StoreError> {
+        self.find::<computer::Entity>(organization, guid.as_uuid()).await
+    }
+
+    async fn find_device(&self, organization: OrganizationId, guid: DeviceGuid) -> Result<Option<String>, StoreError> {
+        self.find::<device::Entity>(organization, guid.as_uuid()).await
+    }
+
+    async fn find_queue(&self, organization: OrganizationId, guid: QueueGuid) -> Result<Option<String>, StoreError> {
+        self.find::<queue::Entity>(organization, guid.as_uuid()).await
+    }
+
+    async fn find_job(&self, organization: OrganizationId, guid: JobGuid) -> Result<Option<String>, StoreError> {
+        self.find::<job::Entity>(organization, guid.as_uuid()).await
+    }
+}
+
+/// The fleet in a database, as the operator changes it.
+pub struct SqlFleetRegistry {
+    core: Arc<Core>,
+}
+
+impl SqlFleetRegistry {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+}
+
+#[async_trait]
+impl FleetRegistry for SqlFleetRegistry {
+    async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError> {
+        let work = Apply { fleet: fleet.clone(), new_keys: new_keys.to_vec(), now };
+        Ok(self.core.write_at_length(work).await??)
+    }
+
+    async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
+        Ok(export::export(&self.core, organization.as_deref()).await?)
+    }
+
+    async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError> {
+        Ok(self.core.write_at_length(AddKey { key: key.clone(), now }).await??)
+    }
+
+    async fn revoke_keys(
+        &self,
+        organization: &str,
+        user: &str,
+        now: Timestamp,
+    ) -> Result<KeyRevocation, RegistryError> {
+        let work = RevokeKeys { organization: organization.to_owned(), user: user.to_owned(), now };
+        Ok(self.core.write_at_length(work).await??)
+    }
+}
+
+struct Apply {
+    fleet: Fleet,
+    new_keys: Vec<NewKey>,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Work for Apply {
+    type Done = Applied;
+    type Fault = RegistryFault;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Applied, RegistryFault> {
+        apply::apply(transaction, &self.fleet, &self.new_keys, self.now).await
+    }
+}
+
+struct AddKey {
+    key: NewKey,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Work for AddKey {
+    type Done = ();
+    type Fault = RegistryFault;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<(), RegistryFault> {
+        keys::add(transaction, &self.key, self.now).await
+    }
+}
+
+struct RevokeKeys {
+    organization: String,
+    user: String,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Work for RevokeKeys {
+    type Done = KeyRevocation;
+    type Fault = RegistryFault;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<KeyRevocation, RegistryFault> {
+        keys::revoke(transaction, &self.organization, &self.user, self.now).await
+    }
+}

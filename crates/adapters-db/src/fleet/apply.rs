@@ -1,0 +1,184 @@
+//! Applies a fleet file: all of it in one transaction, many rows with each statement (decision O2).
+
+use super::batch::{find_in, put};
+use super::records::{Record, record_name, register};
+use super::{computers, keys, uses};
+use crate::entity::{device, job, organization, queue, user_account};
+use crate::error::RegistryFault;
+use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, NewKey};
+use domain::timestamp::Timestamp;
+use sea_orm::ActiveValue::{NotSet, Set};
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use uuid::Uuid;
+
+pub(super) async fn apply(
+    db: &impl ConnectionTrait,
+    fleet: &Fleet,
+    new_keys: &[NewKey],
+    now: Timestamp,
+) -> Result<Applied, RegistryFault> {
+    let ids = register_organizations(db, &fleet.organizations).await?;
+    let mut applied = Applied::default();
+    for organization in &fleet.organizations {
+        let id = ids[&organization.name];
+        let users = register_users(db, id, organization).await?;
+        keys::register(db, organization, &users, new_keys, now, &mut applied).await?;
+        computers::register_computers(db, id, &organization.computers, &users).await?;
+        register_devices(db, id, organization).await?;
+        register_queues(db, id, organization).await?;
+        register_jobs(db, id, organization).await?;
+    }
+    applied.issued.sort_by_key(|issued| new_keys.iter().position(|key| key == issued));
+    Ok(applied)
+}
+
+/// Registers the organizations and locks their rows, in the order of their names: what is read of
+/// them from here on is changed by nobody else, and two processes never wait for each other.
+async fn register_organizations(
+    db: &impl ConnectionTrait,
+    named: &[FleetOrganization],
+) -> Result<HashMap<String, i64>, DbErr> {
+    let names: BTreeSet<&str> = named.iter().map(|organization| organization.name.as_str()).collect();
+    let row =
+        |name: &&str| organization::ActiveModel { id: NotSet, name: Set((*name).to_owned()), publisher: Set(false) };
+    let rows: Vec<_> = names.iter().map(row).collect();
+    let on_conflict =
+        OnConflict::column(organization::Column::Name).update_column(organization::Column::Name).to_owned();
+    let _: HashSet<i64> = put(db, &rows, &on_conflict, organization::Column::Id).await?;
+    let rows = find_in(db, organization::Entity::find(), organization::Column::Name, names).await?;
+
+    let publishers = named.iter().filter_map(|named| named.publisher.map(|publisher| (&named.name, publisher)));
+    let publishers: HashMap<&String, bool> = publishers.collect();
+    for row in &rows {
+        let Some(&publisher) = publishers.get(&row.name).filter(|publisher| **publisher != row.publisher) else {
+            continue;
+        };
+        let update = organization::Entity::update_many()
+            .col_expr(organization::Column::Publisher, Expr::value(publisher))
+            .filter(organization::Column::Id.eq(row.id));
+        update.exec(db).await?;
+    }
+    Ok(rows.into_iter().map(|row| (row.name, row.id)).collect())
+}
+
+/// Registers the users; gives the numbers of these and of all users that the file refers to.
+async fn register_users(
+    db: &impl ConnectionTrait,
+    id: i64,
+    organization: &FleetOrganization,
+) -> Result<HashMap<String, i64>, DbErr> {
+    use user_account::{ActiveModel, Column, Entity};
+    let own = Entity::find().filter(Column::OrganizationId.eq(id));
+    let named: BTreeSet<&str> = organization.users.iter().map(|user| user.name.as_str()).collect();
+    let assigned = organization.computers.iter().filter_map(|computer| computer.user.as_deref());
+    let wanted: BTreeSet<&str> = named.iter().copied().chain(assigned).collect();
+    let registered = find_in(db, own.clone(), Column::Name, wanted).await?;
+    let mut users: HashMap<String, i64> = registered.into_iter().map(|user| (user.name, user.id)).collect();
+    let missing: Vec<&str> = named.into_iter().filter(|name| !users.contains_key(*name)).collect();
+    let row = |name: &&str| ActiveModel { id: NotSet, organization_id: Set(id), name: Set((*name).to_owned()) };
+    let rows: Vec<_> = missing.iter().map(row).collect();
+    let on_conflict = OnConflict::columns([Column::OrganizationId, Column::Name]).do_nothing().to_owned();
+    let _: HashSet<i64> = put(db, &rows, &on_conflict, Column::Id).await?;
+    let added = find_in(db, own, Column::Name, missing).await?;
+    users.extend(added.into_iter().map(|user| (user.name, user.id)));
+    Ok(users)
+}
+
+async fn register_devices(
+    db: &impl ConnectionTrait,
+    id: i64,
+    organization: &FleetOrganization,
+) -> Result<(), RegistryFault> {
+    register::<device::Entity, _>(
+        db,
+        id,
+        &organization.devices,
+        |device| device.guid.as_uuid(),
+        |named, row| {
+            set(&mut row.name, named.name.as_ref());
+        },
+    )
+    .await
+}
+
+async fn register_queues(
+    db: &impl ConnectionTrait,
+    id: i64,
+    organization: &FleetOrganization,
+) -> Result<(), RegistryFault> {
+    let named = &organization.queues;
+    let relations =
+        named.iter().filter_map(|queue| queue.device.map(|device| (queue.guid.as_uuid(), device.as_uuid())));
+    need_own::<queue::Entity, device::Entity>(db, id, relations.collect()).await?;
+    register::<queue::Entity, _>(
+        db,
+        id,
+        named,
+        |queue| queue.guid.as_uuid(),
+        |named, row| {
+            set(&mut row.name, named.name.as_ref());
+            row.device_guid = named.device.map(|device| device.as_uuid()).or(row.device_guid);
+        },
+    )
+    .await?;
+    let uses = named.iter().filter_map(|queue| queue.uses.as_deref().map(|uses| (queue.guid.as_uuid(), uses)));
+    Ok(uses::replace(db, id, queue::Model::WORD, uses).await?)
+}
+
+async fn register_jobs(
+    db: &impl ConnectionTrait,
+    id: i64,
+    organization: &FleetOrganization,
+) -> Result<(), RegistryFault> {
+    let named = &organization.jobs;
+    let relations = named.iter().filter_map(|job| job.queue.map(|queue| (job.guid.as_uuid(), queue.as_uuid())));
+    need_own::<job::Entity, queue::Entity>(db, id, relations.collect()).await?;
+    register::<job::Entity, _>(
+        db,
+        id,
+        named,
+        |job| job.guid.as_uuid(),
+        |named, row| {
+            set(&mut row.name, named.name.as_ref());
+            row.queue_guid = named.queue.map(|queue| queue.as_uuid()).or(row.queue_guid);
+        },
+    )
+    .await?;
+    let uses = named.iter().filter_map(|job| job.uses.as_deref().map(|uses| (job.guid.as_uuid(), uses)));
+    Ok(uses::replace(db, id, job::Model::WORD, uses).await?)
+}
+
+/// What was given takes the place of what is registered.
+pub(super) fn set(registered: &mut String, given: Option<&String>) {
+    if let Some(given) = given {
+        registered.clone_from(given);
+    }
+}
+
+/// Refuses relations (record, target) to what isn't registered under this organization.
+async fn need_own<R, T>(
+    db: &impl ConnectionTrait,
+    organization: i64,
+    relations: Vec<(Uuid, Uuid)>,
+) -> Result<(), RegistryFault>
+where
+    R: EntityTrait,
+    R::Model: Record<Entity = R>,
+    T: EntityTrait,
+    T::Model: Record<Entity = T>,
+{
+    let targets: BTreeSet<Uuid> = relations.iter().map(|(_, target)| *target).collect();
+    let own = T::find().filter(T::Model::is_of(organization));
+    let own = find_in(db, own, T::Model::GUID, targets).await?;
+    let own: HashSet<Uuid> = own.iter().map(Record::guid).collect();
+    match relations.into_iter().find(|(_, target)| !own.contains(target)) {
+        None => Ok(()),
+        Some((record, target)) => Err(FleetConflict::UnknownTarget {
+            record: record_name(R::Model::WORD, record),
+            target: record_name(T::Model::WORD, target),
+        }
+        .into()),
+    }
+}

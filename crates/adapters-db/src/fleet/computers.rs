@@ -1,0 +1,85 @@
+//! Computers and their hardware hashes: stored as digests, each digest once in all organizations
+//! (decision A1).
+
+use super::apply::set;
+use super::batch::{delete_in, find_in, put};
+use super::records::{Record, record_name, register};
+use crate::entity::{computer, hardware_hash};
+use crate::error::RegistryFault;
+use domain::fleet::{Computer, FleetConflict, Secret};
+use domain::text::Folded;
+use sea_orm::ActiveValue::Set;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ConnectionTrait, EntityTrait};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use uuid::Uuid;
+
+/// Registers computers of one organization, whose users have these numbers.
+pub(super) async fn register_computers(
+    db: &impl ConnectionTrait,
+    organization: i64,
+    named: &[Computer],
+    users: &HashMap<String, i64>,
+) -> Result<(), RegistryFault> {
+    let is_unknown = |computer: &&Computer| computer.user.as_ref().is_some_and(|user| !users.contains_key(user));
+    if let Some(computer) = named.iter().find(is_unknown) {
+        let target = format!("user \"{}\"", computer.user.as_deref().unwrap_or_default());
+        return Err(FleetConflict::UnknownTarget { record: name(computer.guid.as_uuid()), target }.into());
+    }
+    register::<computer::Entity, _>(
+        db,
+        organization,
+        named,
+        |computer| computer.guid.as_uuid(),
+        |named, row| {
+            set(&mut row.name, named.name.as_ref());
+            if let Some(serial_number) = &named.serial_number {
+                row.serial_number = Some(serial_number.clone());
+                row.serial_folded = Some(Folded::of(serial_number).into_string());
+            }
+            if let Some(user) = &named.user {
+                row.user_id = users.get(user).copied();
+            }
+        },
+    )
+    .await?;
+    register_hashes(db, named).await
+}
+
+async fn register_hashes(db: &impl ConnectionTrait, named: &[Computer]) -> Result<(), RegistryFault> {
+    use hardware_hash::{ActiveModel, Column, Entity};
+    let digest = |computer: &Computer| computer.hardware_hash.as_ref().map(Secret::digest);
+    let given = named.iter().filter_map(|computer| digest(computer).map(|digest| (computer.guid.as_uuid(), digest)));
+    let given: BTreeMap<Uuid, Vec<u8>> = given.map(|(guid, digest)| (guid, digest.as_bytes().to_vec())).collect();
+    let mut holders = HashMap::new();
+    for (guid, digest) in &given {
+        if holders.insert(digest, guid).is_some() {
+            return Err(taken(*guid));
+        }
+    }
+    let registered = find_in(db, Entity::find(), Column::ComputerGuid, given.keys().copied()).await?;
+    let registered: HashMap<Uuid, Vec<u8>> =
+        registered.into_iter().map(|row| (row.computer_guid, row.digest)).collect();
+    let changed: Vec<_> = given.iter().filter(|(guid, digest)| registered.get(guid) != Some(digest)).collect();
+
+    // All that change give theirs up before any takes its new one: computers may exchange them.
+    let guids = changed.iter().map(|(guid, _)| **guid);
+    delete_in(db, Entity::delete_many(), Column::ComputerGuid, guids).await?;
+    let row =
+        |(guid, digest): &(&Uuid, &Vec<u8>)| ActiveModel { digest: Set((*digest).clone()), computer_guid: Set(**guid) };
+    let rows: Vec<_> = changed.iter().map(row).collect();
+    let on_conflict = OnConflict::column(Column::Digest).do_nothing().to_owned();
+    let written: HashSet<Vec<u8>> = put(db, &rows, &on_conflict, Column::Digest).await?;
+    match changed.into_iter().find(|(_, digest)| !written.contains(*digest)) {
+        Some((guid, _)) => Err(taken(*guid)),
+        None => Ok(()),
+    }
+}
+
+fn name(guid: Uuid) -> String {
+    record_name(computer::Model::WORD, guid)
+}
+
+fn taken(guid: Uuid) -> RegistryFault {
+    FleetConflict::CredentialTaken { credential: "HardwareHash", record: name(guid) }.into()
+}

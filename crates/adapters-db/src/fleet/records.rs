@@ -1,0 +1,128 @@
+//! Computers, devices, queues and jobs: registered by GUID, each GUID once in all organizations.
+
+use super::batch::{find_in, put};
+use crate::entity::{computer, device, job, queue};
+use crate::error::RegistryFault;
+use domain::fleet::FleetConflict;
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+use sea_orm::{ActiveModelBehavior, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use uuid::Uuid;
+
+/// A row that is registered by its GUID.
+pub(super) trait Record:
+    ModelTrait + Clone + PartialEq + IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel>
+{
+    /// What such a record is called.
+    const WORD: &'static str;
+    const GUID: <Self::Entity as EntityTrait>::Column;
+    const ORGANIZATION: <Self::Entity as EntityTrait>::Column;
+    /// The columns that a fleet file changes.
+    const CHANGED: &'static [<Self::Entity as EntityTrait>::Column];
+
+    /// A record of which no more than its GUID is known: that is its name too.
+    fn new(organization: i64, guid: Uuid) -> Self;
+    fn guid(&self) -> Uuid;
+    fn organization(&self) -> i64;
+    fn name(&self) -> &str;
+
+    /// The condition that it is the record with this GUID.
+    fn is(guid: Uuid) -> Expr {
+        Self::GUID.eq(guid)
+    }
+
+    /// The condition that it is registered under this organization.
+    fn is_of(organization: i64) -> Expr {
+        Self::ORGANIZATION.eq(organization)
+    }
+}
+
+macro_rules! records {
+    ($($module:ident: $word:literal, changes [$($column:ident),*], new [$($field:ident),*];)+) => {$(
+        impl Record for $module::Model {
+            const WORD: &'static str = $word;
+            const GUID: $module::Column = $module::Column::Guid;
+            const ORGANIZATION: $module::Column = $module::Column::OrganizationId;
+            const CHANGED: &'static [$module::Column] = &[$($module::Column::$column),*];
+
+            fn new(organization: i64, guid: Uuid) -> Self {
+                Self { guid, organization_id: organization, name: guid.as_hyphenated().to_string(), $($field: None),* }
+            }
+
+            fn guid(&self) -> Uuid {
+                self.guid
+            }
+
+            fn organization(&self) -> i64 {
+                self.organization_id
+            }
+
+            fn name(&self) -> &str {
+                &self.name
+            }
+        }
+    )+};
+}
+
+records! {
+    computer: "computer", changes [Name, SerialNumber, SerialFolded, UserId], new [serial_number, serial_folded, user_id];
+    device: "device", changes [Name], new [];
+    queue: "queue", changes [Name, DeviceGuid], new [device_guid];
+    job: "job", changes [Name, QueueGuid], new [queue_guid];
+}
+
+/// How conflicts name a record.
+pub(super) fn record_name(word: &str, guid: Uuid) -> String {
+    format!("{word} {}", guid.as_hyphenated())
+}
+
+/// Adds or updates records of one organization: `change` sets what the file says of each. Rows are
+/// written in the order of their GUIDs, so that two processes never wait for each other.
+pub(super) async fn register<E, T>(
+    db: &impl ConnectionTrait,
+    organization: i64,
+    named: &[T],
+    guid: impl Fn(&T) -> Uuid,
+    change: impl Fn(&T, &mut E::Model),
+) -> Result<(), RegistryFault>
+where
+    E: EntityTrait,
+    E::Model: Record<Entity = E>,
+    E::ActiveModel: ActiveModelBehavior + Clone + Send,
+{
+    let registered = find_in(db, E::find(), E::Model::GUID, named.iter().map(&guid)).await?;
+    let registered: HashMap<Uuid, E::Model> = registered.into_iter().map(|record| (record.guid(), record)).collect();
+    let mut changed = BTreeMap::new();
+    for record in named {
+        let guid = guid(record);
+        let former = changed.get(&guid).or_else(|| registered.get(&guid));
+        if former.is_some_and(|former| former.organization() != organization) {
+            return Err(other_organization::<E>(guid));
+        }
+        let mut row = former.cloned().unwrap_or_else(|| E::Model::new(organization, guid));
+        change(record, &mut row);
+        if former != Some(&row) {
+            changed.insert(guid, row);
+        }
+    }
+    let is_own = Expr::col((E::default(), E::Model::ORGANIZATION)).eq(Expr::col(("excluded", E::Model::ORGANIZATION)));
+    let on_conflict = OnConflict::column(E::Model::GUID)
+        .update_columns(E::Model::CHANGED.iter().copied())
+        .action_and_where(is_own)
+        .to_owned();
+    let guids: Vec<Uuid> = changed.keys().copied().collect();
+    let rows: Vec<E::ActiveModel> = changed.into_values().map(IntoActiveModel::into_active_model).collect();
+    let written: HashSet<Uuid> = put(db, &rows, &on_conflict, E::Model::GUID).await?;
+    match guids.into_iter().find(|guid| !written.contains(guid)) {
+        Some(guid) => Err(other_organization::<E>(guid)),
+        None => Ok(()),
+    }
+}
+
+fn other_organization<E>(guid: Uuid) -> RegistryFault
+where
+    E: EntityTrait,
+    E::Model: Record<Entity = E>,
+{
+    FleetConflict::OtherOrganization { record: record_name(E::Model::WORD, guid) }.into()
+}

@@ -1,0 +1,70 @@
+//! The log entries: [`domain::log_entry::LogRepository`].
+
+mod filter;
+mod list;
+
+use crate::core::Core;
+use crate::entity::log_entry;
+use crate::group_commit::{GroupCommit, Record};
+use async_trait::async_trait;
+use domain::caller::OrganizationId;
+use domain::error::StoreError;
+use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
+use domain::text::Folded;
+use futures_util::stream::BoxStream;
+use sea_orm::ActiveValue::{NotSet, Set};
+use std::sync::Arc;
+
+/// The log entries in a database. Entries that arrive together are committed together.
+pub struct SqlLogRepository {
+    core: Arc<Core>,
+    group: Arc<GroupCommit>,
+}
+
+impl SqlLogRepository {
+    pub(crate) fn new(core: Arc<Core>, group: Arc<GroupCommit>) -> Self {
+        Self { core, group }
+    }
+}
+
+#[async_trait]
+impl LogRepository for SqlLogRepository {
+    async fn add(&self, organization: OrganizationId, entry: NewLogEntry) -> Result<(), StoreError> {
+        self.group.add(Record::Log(Box::new(new_row(organization, entry)))).await
+    }
+
+    fn list(
+        &self,
+        organization: OrganizationId,
+        filter: LogFilter,
+    ) -> BoxStream<'static, Result<ListedLogEntry, StoreError>> {
+        list::list(self.core.clone(), organization, filter)
+    }
+}
+
+fn new_row(organization: OrganizationId, entry: NewLogEntry) -> log_entry::ActiveModel {
+    let folded = |text: &str| Set(Folded::of(text).into_string());
+    log_entry::ActiveModel {
+        id: NotSet,
+        organization_id: Set(organization.0),
+        received_at: Set(entry.received.as_micros()),
+        log_type: Set(entry.log_type.as_str().to_owned()),
+        description: Set(entry.description),
+        user_folded: folded(&entry.user),
+        user_name: Set(entry.user),
+        source_folded: folded(&entry.source),
+        source: Set(entry.source),
+        version_folded: folded(&entry.version),
+        version: Set(entry.version),
+        computer_folded: folded(&entry.computer),
+        computer: Set(entry.computer),
+        serial_folded: folded(&entry.serial_number),
+        serial_number: Set(entry.serial_number),
+        computer_guid: Set(entry.computer_guid.as_uuid()),
+        device_guid: Set(entry.device_guid.map(|guid| guid.as_uuid())),
+        queue_guid: Set(entry.queue_guid.map(|guid| guid.as_uuid())),
+        job_guid: Set(entry.job_guid.map(|guid| guid.as_uuid())),
+        job_name: Set(entry.job_name),
+        application_version: Set(entry.application_version),
+    }
+}

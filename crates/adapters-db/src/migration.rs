@@ -1,0 +1,14 @@
+//! The schema, step by step. A migration that was released is never edited: the next one goes on from it.
+
+mod initial;
+
+use sea_orm_migration::{MigrationTrait, MigratorTrait};
+
+/// Knows all migrations of this program.
+pub(crate) struct Migrator;
+
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(initial::Migration)]
+    }
+}

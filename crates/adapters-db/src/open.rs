@@ -1,0 +1,144 @@
+//! Opens the connections to a database.
+
+use crate::error::{OpenError, describe, may_pass};
+use crate::url::Place;
+use sea_orm::sqlx::pool::PoolOptions;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
+use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sea_orm::sqlx::{self, ConnectOptions, Connection, Executor, Row};
+use sea_orm::{DatabaseConnection, SqlxPostgresConnector, SqlxSqliteConnector};
+use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+/// How often a database that doesn't answer is tried, and the pause after the first try; each
+/// following pause is twice as long.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A connection that was idle for longer is tested before it is used: the server may have gone.
+const TRUSTED: Duration = Duration::from_secs(1);
+
+/// Rows that a reader of `SQLite` may be ahead of us; each may be as long as a log entry can be.
+const ROWS_AHEAD: usize = 8;
+
+/// The two ways into a database.
+pub(crate) struct Connections {
+    pub(crate) reads: DatabaseConnection,
+    pub(crate) writes: DatabaseConnection,
+}
+
+pub(crate) async fn open(place: &Place, max: u32, patience: Duration) -> Result<Connections, OpenError> {
+    match place {
+        Place::Memory => {
+            // The database lives as long as its one connection.
+            let pool = sqlite_pool(1, patience).min_connections(1);
+            let pool =
+                tried(place, patience, || pool.clone().connect_with(sqlite(Path::new(":memory:"), patience))).await?;
+            let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool);
+            Ok(Connections { reads: connection.clone(), writes: connection })
+        }
+        Place::File(path) => open_file(place, path, max, patience).await,
+        Place::Postgres(options) => open_postgres(place, options, max, patience).await,
+    }
+}
+
+async fn open_file(place: &Place, path: &Path, max: u32, patience: Duration) -> Result<Connections, OpenError> {
+    if let Some(folder) = path.parent() {
+        let folder_name = || folder.display().to_string();
+        std::fs::create_dir_all(folder).map_err(|source| OpenError::Folder { folder: folder_name(), source })?;
+    }
+    let options = sqlite(path, patience);
+    let for_writes = options
+        .clone()
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        // Where a long read has let the log grow, it is cut again.
+        .pragma("journal_size_limit", "67108864");
+    // One writer: several would only get in each other's way.
+    let writes = tried(place, patience, || sqlite_pool(1, patience).connect_with(for_writes.clone())).await?;
+    let for_reads = options.pragma("query_only", "ON").pragma("cache_size", "-1024");
+    let reads = sqlite_pool(max, patience).connect_lazy_with(for_reads);
+    let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool;
+    Ok(Connections { reads: connection(reads), writes: connection(writes) })
+}
+
+fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .busy_timeout(patience)
+        .row_buffer_size(ROWS_AHEAD)
+        .disable_statement_logging()
+}
+
+fn sqlite_pool(max: u32, patience: Duration) -> SqlitePoolOptions {
+    PoolOptions::<sqlx::Sqlite>::new()
+        .max_connections(max)
+        .acquire_timeout(patience)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+async fn open_postgres(
+    place: &Place,
+    options: &PgConnectOptions,
+    max: u32,
+    patience: Duration,
+) -> Result<Connections, OpenError> {
+    // A first connection outside the pool: the pool would try in its own way and hide why it failed.
+    let encoding = tried(place, patience, || async {
+        let mut connection = PgConnection::connect_with(options).await?;
+        let row = connection.fetch_one("SELECT current_setting('server_encoding')").await?;
+        connection.close().await?;
+        row.try_get::<String, _>(0)
+    });
+    let encoding = encoding.await?;
+    if encoding != "UTF8" {
+        let cause = format!("its encoding must be UTF8, it is {encoding}");
+        return Err(OpenError::Refused { place: place.name(), cause });
+    }
+    let pool = PgPoolOptions::new()
+        .max_connections(max)
+        .acquire_timeout(patience)
+        .test_before_acquire(false)
+        .before_acquire(|connection, state| {
+            Box::pin(async move {
+                if state.idle_for >= TRUSTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_lazy_with(options.clone());
+    let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
+    Ok(Connections { reads: connection.clone(), writes: connection })
+}
+
+/// Tries a bounded number of times, as long as the failure is one that may pass.
+async fn tried<T, F>(place: &Place, patience: Duration, open: impl Fn() -> F) -> Result<T, OpenError>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    let mut pause = PAUSE;
+    let mut tries = 1;
+    loop {
+        let error = match timeout(patience, open()).await {
+            Ok(Ok(opened)) => return Ok(opened),
+            Ok(Err(error)) => error,
+            Err(_) => sqlx::Error::PoolTimedOut,
+        };
+        if !may_pass(&error) {
+            return Err(OpenError::Refused { place: place.name(), cause: describe(&error) });
+        }
+        if tries == TRIES {
+            return Err(OpenError::Unreachable { place: place.name(), tries, cause: describe(&error) });
+        }
+        sleep(pause).await;
+        pause *= 2;
+        tries += 1;
+    }
+}

@@ -1,0 +1,75 @@
+//! Lists of any length, read in pages: between two pages no connection is held, and no page takes
+//! more memory than its budget and one row.
+
+use crate::core::Core;
+use crate::error::{store_error, unavailable};
+use domain::error::StoreError;
+use futures_util::TryStreamExt;
+use sea_orm::{FromQueryResult, Statement, StreamTrait};
+use tokio::time::timeout;
+
+/// Bytes of text after which a page ends.
+pub(crate) const BUDGET: usize = 1024 * 1024;
+
+/// Rows of the first page, and at most. The first is small for readers of short lists.
+const FIRST: u64 = 128;
+const MOST: u64 = 1024;
+
+/// A page may have to pass over many rows that don't match: it gets this many times the patience of
+/// a look-up.
+const PATIENCE_FACTOR: u32 = 12;
+
+/// A row and the memory that it takes.
+pub(crate) trait PageRow: FromQueryResult {
+    /// Bytes of its texts.
+    fn bytes(&self) -> usize;
+}
+
+/// Rows in the order of the list.
+pub(crate) struct Page<R> {
+    pub(crate) rows: Vec<R>,
+    /// Whether no row follows.
+    pub(crate) last: bool,
+}
+
+/// How pages follow each other: as many rows as fit the budget.
+pub(crate) struct Pace {
+    /// Rows to ask for.
+    pub(crate) limit: u64,
+    budget: usize,
+}
+
+impl Pace {
+    pub(crate) fn new(budget: usize) -> Self {
+        Self { limit: FIRST, budget }
+    }
+
+    /// Reads the page of `statement`, whose limit is ours.
+    pub(crate) async fn read<R: PageRow>(&mut self, core: &Core, statement: Statement) -> Result<Page<R>, StoreError> {
+        let read = self.read_rows(core, statement);
+        let (rows, full) = timeout(core.patience * PATIENCE_FACTOR, read)
+            .await
+            .map_err(|_| unavailable("the database didn't answer in time"))?
+            .map_err(store_error)?;
+        let count = rows.len() as u64;
+        let last = !full && count < self.limit;
+        // Rows that were asked for and not taken are work in vain: the next page asks for fewer.
+        self.limit = if full { count } else { (self.limit * 2).min(MOST) };
+        Ok(Page { rows, last })
+    }
+
+    async fn read_rows<R: PageRow>(&self, core: &Core, statement: Statement) -> Result<(Vec<R>, bool), sea_orm::DbErr> {
+        let mut stream = core.reads.stream_raw(statement).await?;
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        while let Some(row) = stream.try_next().await? {
+            let row = R::from_query_result(&row, "")?;
+            bytes += row.bytes();
+            rows.push(row);
+            if bytes >= self.budget {
+                return Ok((rows, true));
+            }
+        }
+        Ok((rows, false))
+    }
+}

@@ -1,0 +1,227 @@
+//! The stored resources: [`domain::resource::ResourceRepository`].
+
+mod list;
+mod row;
+
+use crate::core::{Core, Work};
+use crate::entity::{organization, resource};
+use crate::ledger::discard;
+use crate::text_head::is_text;
+use async_trait::async_trait;
+use domain::caller::OrganizationId;
+use domain::error::StoreError;
+use domain::guid::ResourceGuid;
+use domain::resource::{
+    Deletion, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoredResource, Storing,
+};
+use domain::timestamp::Timestamp;
+use futures_util::stream::BoxStream;
+use row::{new_row, stored};
+use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, Order, QueryFilter,
+    QueryOrder, QuerySelect, QueryTrait, Select, Statement,
+};
+use std::sync::Arc;
+
+/// The Public resource with a GUID of a publisher (decision T15).
+const PUBLISHED: &str = "SELECT resource.* FROM resource
+    JOIN organization ON organization.id = resource.organization_id AND organization.publisher
+    WHERE resource.guid = $1 AND resource.domain = 'Public'
+    ORDER BY resource.modified_at DESC, resource.organization_id LIMIT 1";
+
+/// Whether any organization has a resource with a GUID.
+const ANYWHERE: &str = "SELECT 1 FROM resource WHERE guid = $1 LIMIT 1";
+
+/// Deletes a resource that nothing uses.
+const DELETE: &str = "DELETE FROM resource WHERE organization_id = $1 AND guid = $2 AND NOT EXISTS
+    (SELECT 1 FROM resource_use WHERE organization_id = $1 AND resource_guid = $2) RETURNING blob_key";
+
+/// What uses a resource: queues before jobs.
+const USED_BY: &str = "SELECT resource_use.kind, COALESCE(queue.name, job.name) AS name FROM resource_use
+    LEFT JOIN queue ON resource_use.kind = 'queue' AND queue.guid = resource_use.record_guid
+    LEFT JOIN job ON resource_use.kind = 'job' AND job.guid = resource_use.record_guid
+    WHERE resource_use.organization_id = $1 AND resource_use.resource_guid = $2
+    ORDER BY resource_use.kind DESC, resource_use.record_guid LIMIT 1";
+
+/// The resources in a database.
+pub struct SqlResourceRepository {
+    core: Arc<Core>,
+}
+
+impl SqlResourceRepository {
+    pub(crate) fn new(core: Arc<Core>) -> Self {
+        Self { core }
+    }
+}
+
+#[async_trait]
+impl ResourceRepository for SqlResourceRepository {
+    async fn store(
+        &self,
+        organization: OrganizationId,
+        resource: NewResource,
+        now: Timestamp,
+    ) -> Result<Storing, StoreError> {
+        let upsert = newer_only(organization, &resource);
+        match self.core.write(Store { organization, guid: resource.guid, upsert, now }).await? {
+            None => Ok(Storing::Stored),
+            Some(newer) => Ok(Storing::NotNewer(Box::new(stored(newer)?))),
+        }
+    }
+
+    async fn delete(
+        &self,
+        organization: OrganizationId,
+        guid: ResourceGuid,
+        now: Timestamp,
+    ) -> Result<Deletion, StoreError> {
+        self.core.write(Delete { organization, guid, now }).await
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        guid: ResourceGuid,
+    ) -> Result<Option<StoredResource>, StoreError> {
+        let found = self.core.read(by_guid(organization, guid).one(&self.core.reads)).await?;
+        found.map(stored).transpose()
+    }
+
+    async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
+        let statement = self.core.statement(PUBLISHED, [guid.as_uuid().into()]);
+        let select = resource::Model::find_by_statement(statement);
+        self.core.read(select.one(&self.core.reads)).await?.map(stored).transpose()
+    }
+
+    async fn exists_anywhere(&self, guid: ResourceGuid) -> Result<bool, StoreError> {
+        let statement = self.core.statement(ANYWHERE, [guid.as_uuid().into()]);
+        Ok(self.core.read(self.core.reads.query_one_raw(statement)).await?.is_some())
+    }
+
+    async fn find_by_pmm(
+        &self,
+        organization: OrganizationId,
+        key: &PmmKey,
+    ) -> Result<Option<StoredResource>, StoreError> {
+        let found = self.core.read(by_pmm(organization, key).one(&self.core.reads)).await?;
+        found.map(stored).transpose()
+    }
+
+    fn list(
+        &self,
+        organization: OrganizationId,
+        filter: ListFilter,
+    ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
+        list::list(self.core.clone(), organization, filter)
+    }
+}
+
+fn by_guid(organization: OrganizationId, guid: ResourceGuid) -> Select<resource::Entity> {
+    resource::Entity::find_by_id((organization.0, guid.as_uuid()))
+}
+
+fn by_pmm(organization: OrganizationId, key: &PmmKey) -> Select<resource::Entity> {
+    resource::Entity::find()
+        .filter(resource::Column::OrganizationId.eq(organization.0))
+        .filter(is_text("profile_group_folded", key.profile_group.as_str()))
+        .filter(is_text("media_folded", key.media.as_str()))
+        .filter(is_text("mode_folded", key.mode.as_str()))
+        .order_by(resource::Column::ModifiedAt, Order::Desc)
+        .order_by(resource::Column::Guid, Order::Asc)
+        .limit(1)
+}
+
+/// Adds the resource or replaces an older one, in one statement that compares and writes (decision
+/// T5). It returns a row if the resource is the current one now, with the key of the blob that it
+/// replaced.
+fn newer_only(organization: OrganizationId, resource: &NewResource) -> InsertStatement {
+    use resource::Column;
+    let replaced = [
+        Column::ResourceType,
+        Column::TypeFolded,
+        Column::Checksum,
+        Column::ModifiedAt,
+        Column::Name,
+        Column::NameFolded,
+        Column::Meta,
+        Column::MetaDigest,
+        Column::ProfileGroupFolded,
+        Column::MediaFolded,
+        Column::ModeFolded,
+        Column::BlobKey,
+        Column::ContentSize,
+    ];
+    let stored = |column: Column| Expr::col((resource::Entity, column));
+    let mut on_conflict = OnConflict::columns([Column::OrganizationId, Column::Guid]);
+    on_conflict
+        .update_columns(replaced)
+        .value(Column::PreviousBlobKey, stored(Column::BlobKey))
+        .action_and_where(Expr::col(("excluded", Column::ModifiedAt)).gt(stored(Column::ModifiedAt)));
+    if resource.domain.is_some() {
+        on_conflict.update_column(Column::Domain);
+    }
+    let insert = resource::Entity::insert(new_row(organization, resource)).on_conflict(on_conflict);
+    insert.into_query().returning_col(Column::PreviousBlobKey).to_owned()
+}
+
+/// Stores a resource: `None` if it was stored, else the stored one that is as new or newer.
+struct Store {
+    organization: OrganizationId,
+    guid: ResourceGuid,
+    upsert: InsertStatement,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Work for Store {
+    type Done = Option<resource::Model>;
+    type Fault = DbErr;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Self::Done, DbErr> {
+        let Some(row) = transaction.query_one(&self.upsert).await? else {
+            // The statement has locked the row that it lost to: it is there until we end.
+            let newer = by_guid(self.organization, self.guid).one(transaction).await?;
+            return newer.map(Some).ok_or(DbErr::RecordNotUpdated);
+        };
+        if let Some(previous) = row.try_get_by_index::<Option<String>>(0)? {
+            discard(transaction, vec![previous], self.now).await?;
+        }
+        Ok(None)
+    }
+}
+
+/// Deletes a resource that nothing uses.
+struct Delete {
+    organization: OrganizationId,
+    guid: ResourceGuid,
+    now: Timestamp,
+}
+
+#[async_trait]
+impl Work for Delete {
+    type Done = Deletion;
+    type Fault = DbErr;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Deletion, DbErr> {
+        // Whoever changes what the fleet uses holds this row alone, so that the uses that are looked at
+        // here can't change before the resource is gone.
+        organization::Entity::find_by_id(self.organization.0).lock_shared().one(transaction).await?;
+        let statement = |sql| {
+            let values = [self.organization.0.into(), self.guid.as_uuid().into()];
+            Statement::from_sql_and_values(transaction.get_database_backend(), sql, values)
+        };
+        if let Some(row) = transaction.query_one_raw(statement(DELETE)).await? {
+            discard(transaction, vec![row.try_get_by_index(0)?], self.now).await?;
+            return Ok(Deletion::Deleted);
+        }
+        let Some(row) = transaction.query_one_raw(statement(USED_BY)).await? else {
+            return Ok(Deletion::NotFound);
+        };
+        if by_guid(self.organization, self.guid).one(transaction).await?.is_none() {
+            return Ok(Deletion::NotFound);
+        }
+        let (kind, name): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+        Ok(Deletion::InUse { by: format!("{kind} \"{name}\"") })
+    }
+}

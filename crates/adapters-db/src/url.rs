@@ -1,0 +1,113 @@
+//! What a database URL says.
+
+use crate::error::OpenError;
+use sea_orm::sqlx::ConnectOptions;
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where a database is.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// `sqlite::memory:`, gone with the process.
+    Memory,
+    /// `sqlite://PATH`.
+    File(PathBuf),
+    /// `postgres://…`.
+    Postgres(Box<PgConnectOptions>),
+}
+
+impl Place {
+    /// Reads the URL of the configuration. The path of a file stands as it is: nothing in it is
+    /// decoded.
+    pub(crate) fn parse(url: &str) -> Result<Self, OpenError> {
+        if let Some(rest) = url.strip_prefix("sqlite:") {
+            return Self::parse_sqlite(rest);
+        }
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(wrong("it must begin with sqlite://, sqlite::memory: or postgres://"));
+        }
+        // The error of the parser might repeat a part of the URL, such as the password.
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|_| wrong("postgres://USER:PASSWORD@HOST:PORT/DATABASE is expected"))?;
+        Ok(Self::Postgres(Box::new(options.application_name("platen").disable_statement_logging())))
+    }
+
+    fn parse_sqlite(rest: &str) -> Result<Self, OpenError> {
+        let path = rest.strip_prefix("//").unwrap_or(rest);
+        if path == ":memory:" {
+            return Ok(Self::Memory);
+        }
+        if path.is_empty() {
+            return Err(wrong("sqlite:// must be followed by the path of a file"));
+        }
+        // Elsewhere a question mark begins parameters: a file of that name would be a surprise.
+        if path.contains('?') {
+            return Err(wrong("the path behind sqlite:// must not contain a question mark; there are no parameters"));
+        }
+        if path.contains('\0') {
+            return Err(wrong("the path behind sqlite:// must not contain U+0000"));
+        }
+        // SQLite would take a relative path such as `file:x` for a URI.
+        let path = std::path::absolute(Path::new(path)).map_err(|error| wrong(&format!("its path: {error}")))?;
+        Ok(Self::File(path))
+    }
+
+    /// How messages name the database; without the password.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Memory => "in memory".to_owned(),
+            Self::File(path) => path.display().to_string(),
+            Self::Postgres(options) => {
+                let database = options.get_database().unwrap_or_else(|| options.get_username());
+                format!("{database:?} at {}:{}", options.get_host(), options.get_port())
+            }
+        }
+    }
+}
+
+fn wrong(why: &str) -> OpenError {
+    OpenError::Url(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+    use std::path::Path;
+
+    fn file_of(url: &str) -> std::path::PathBuf {
+        match Place::parse(url).unwrap() {
+            Place::File(path) => path,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_file_stands_as_it_is() {
+        assert_eq!(file_of("sqlite:///srv/a b/100%/%20#1.db"), Path::new("/srv/a b/100%/%20#1.db"));
+        assert_eq!(file_of("sqlite://data/x.db"), std::env::current_dir().unwrap().join("data/x.db"));
+        assert_eq!(file_of("sqlite:x.db"), std::env::current_dir().unwrap().join("x.db"));
+    }
+
+    #[test]
+    fn memory_has_no_file() {
+        assert!(matches!(Place::parse("sqlite::memory:").unwrap(), Place::Memory));
+        assert!(matches!(Place::parse("sqlite://:memory:").unwrap(), Place::Memory));
+    }
+
+    #[test]
+    fn what_is_no_database_url_is_refused_and_not_repeated() {
+        for url in ["", "mysql://me:secret@here/db", "sqlite://", "sqlite://x.db?mode=rwc", "postgres://me:secret@[/db"]
+        {
+            let message = Place::parse(url).unwrap_err().to_string();
+            assert!(message.starts_with("the database URL can't be used: "), "{message}");
+            assert!(!message.contains("secret"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_name_does_not_show_the_password() {
+        let place = Place::parse("postgres://me:secret@db.example:5433/platen").unwrap();
+        assert_eq!(place.name(), "\"platen\" at db.example:5433");
+    }
+}

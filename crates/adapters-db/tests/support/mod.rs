@@ -1,0 +1,65 @@
+//! What the tests of this crate open databases with.
+
+#![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of it")]
+
+#[path = "postgres.rs"]
+pub mod postgres;
+
+use adapters_db::{Database, DatabaseConfig};
+use domain::contract::Stores;
+use postgres::Cluster;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A configuration as the server's defaults have it.
+pub fn config(url: impl Into<String>) -> DatabaseConfig {
+    DatabaseConfig { url: url.into(), max_connections: 16, acquire_timeout: Duration::from_secs(30) }
+}
+
+/// An open database, closed and removed after the test.
+pub struct TestDatabase {
+    pub database: Database,
+    pub url: String,
+    pub folder: Option<TempDir>,
+}
+
+/// A database in a file.
+pub async fn sqlite() -> TestDatabase {
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite://{}/platen.db", folder.path().display());
+    open(url, Some(folder)).await
+}
+
+/// A database in memory.
+pub async fn sqlite_memory() -> TestDatabase {
+    open("sqlite::memory:".to_owned(), None).await
+}
+
+/// A database of the throwaway cluster.
+pub async fn postgres() -> TestDatabase {
+    let url = tokio::task::spawn_blocking(|| Cluster::shared().database()).await.unwrap();
+    open(url, None).await
+}
+
+async fn open(url: String, folder: Option<TempDir>) -> TestDatabase {
+    let database = Database::connect(&config(&url)).await.unwrap();
+    database.migrate().await.unwrap();
+    TestDatabase { database, url, folder }
+}
+
+impl TestDatabase {
+    /// All ports over this database.
+    pub fn stores(&self) -> Stores {
+        Stores {
+            resources: Arc::new(self.database.resources()),
+            logs: Arc::new(self.database.logs()),
+            crash_reports: Arc::new(self.database.crash_reports()),
+            device_statuses: Arc::new(self.database.device_statuses()),
+            fleet_directory: Arc::new(self.database.fleet_directory()),
+            fleet_registry: Arc::new(self.database.fleet_registry()),
+            credentials: Arc::new(self.database.credentials()),
+            ledger: Arc::new(self.database.ledger()),
+        }
+    }
+}
