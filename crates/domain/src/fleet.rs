@@ -1,5 +1,9 @@
 //! The fleet: organizations, their users, computers, devices, queues and jobs (decisions O1–O3).
 
+#[cfg_attr(
+    any(test, feature = "test-support"),
+    expect(clippy::struct_field_names, reason = "the mock has one field for each method, all of which find something")
+)]
 mod directory;
 mod file;
 mod keys;

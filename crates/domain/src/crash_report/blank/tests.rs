@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 fn is_blank(pieces: &[&[u8]]) -> bool {
     let mut blank = Blank::new();
-    pieces.iter().for_each(|piece| blank.look_at(piece));
+    for piece in pieces {
+        blank.look_at(piece);
+    }
     blank.is_blank()
 }
 

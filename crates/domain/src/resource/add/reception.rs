@@ -223,13 +223,11 @@ impl<'a> Reception<'a> {
 
 /// Without a part named JsonString the first one of a JSON content type is it (decision T11).
 fn describe_candidate(service: &ResourceService, candidate: Candidate) -> Outcome<Description> {
-    match candidate.text {
-        Some(text) => describe(service, &text)?,
-        None => {
-            let limit = service.limits.max_json_size;
-            Err(Reason::BodyTooLarge.because(format!("the JSON part is over {limit} bytes")))
-        }
-    }
+    let Some(text) = candidate.text else {
+        let limit = service.limits.max_json_size;
+        return Err(Reason::BodyTooLarge.because(format!("the JSON part is over {limit} bytes")));
+    };
+    describe(service, &text)?
 }
 
 /// Reads the JSON part. The outer error is one of the body's format, the inner one of its values.

@@ -129,9 +129,10 @@ proptest! {
         let members = [("Length", length), ("Area", area), ("Sheets", sheets)];
         let sent: Vec<_> = members.iter().map(|(name, number)| (*name, number.map_or(Json::Null, value))).collect();
         let read = QueueLength::read(Some(&object(&sent)));
-        match expected(length, area, sheets) {
-            Some(expected) => prop_assert_eq!(read.unwrap(), expected),
-            None => prop_assert_eq!(reason(read), Reason::QueueLengthInvalid),
+        if let Some(expected) = expected(length, area, sheets) {
+            prop_assert_eq!(read.unwrap(), expected);
+        } else {
+            prop_assert_eq!(reason(read), Reason::QueueLengthInvalid);
         }
     }
 

@@ -130,9 +130,9 @@ fn messages_are_texts_stored_as_they_are() {
 fn a_single_ink_counts_as_an_array_of_one() {
     // Decision D4.
     let ink = r#"{"inkindex":"3","InkName":5,"Level":"12.5","MaxLevel":775,"Other":null}"#;
-    let read_ink = RemainingInk { index: 3.0, name: "5".to_owned(), level: 12.5, max_level: 775.0 };
-    assert_eq!(read("RemainingInks", ink).unwrap().remaining_inks, [read_ink.clone()]);
-    assert_eq!(read("RemainingInks", &format!("[{ink}]")).unwrap().remaining_inks, [read_ink.clone()]);
+    let expected = [RemainingInk { index: 3.0, name: "5".to_owned(), level: 12.5, max_level: 775.0 }];
+    assert_eq!(read("RemainingInks", ink).unwrap().remaining_inks, expected);
+    assert_eq!(read("RemainingInks", &format!("[{ink}]")).unwrap().remaining_inks, expected);
     assert_eq!(read("RemainingInks", &format!("[{ink},{ink}]")).unwrap().remaining_inks.len(), 2);
     assert_eq!(read("RemainingInks", "[]").unwrap().remaining_inks, []);
 }

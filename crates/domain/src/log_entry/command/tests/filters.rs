@@ -164,9 +164,11 @@ proptest! {
             to: None,
             log_type,
         };
-        match LogFilter::read(&object(&members)) {
-            Ok(filter) => prop_assert_eq!(filter, meant),
-            Err(_) => prop_assert_eq!(meant, LogFilter::default()),
+        let read = LogFilter::read(&object(&members));
+        if meant == LogFilter::default() {
+            prop_assert_eq!(reason(read), Reason::LogFieldsRequired);
+        } else {
+            prop_assert_eq!(read.unwrap(), meant);
         }
     }
 }

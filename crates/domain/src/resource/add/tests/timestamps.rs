@@ -168,9 +168,10 @@ proptest! {
         let parsed = crate::timestamp::Timestamp::parse(&header);
         let resources = if parsed.is_some() { storing().0 } else { MockResourceRepository::new() };
         let outcome = futures_executor::block_on(bench.add(resources, Some(&header), body(&described(b"content"))));
-        match parsed {
-            Some(_) => prop_assert!(outcome.is_ok()),
-            None => prop_assert_eq!(reason(outcome), Reason::TimestampInvalid),
+        if parsed.is_some() {
+            prop_assert!(outcome.is_ok());
+        } else {
+            prop_assert_eq!(reason(outcome), Reason::TimestampInvalid);
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::testing::pmm_key;
 use crate::text::Folded;
 use proptest::prelude::*;
 
-fn types(names: &[&str]) -> Option<Vec<Folded>> {
-    Some(names.iter().map(|name| Folded::of(name)).collect())
+fn folded(names: &[&str]) -> Vec<Folded> {
+    names.iter().map(|name| Folded::of(name)).collect()
 }
 
 fn list(body: &str) -> ListFilter {
@@ -42,9 +42,12 @@ fn resource_types_are_required() {
 #[test]
 fn types_are_any_names_without_case() {
     // Decisions R9, T19.
-    assert_eq!(list(r#"{"ResourceTypes":["Label"]}"#).types, types(&["LABEL"]));
-    assert_eq!(list(r#"[{"resourcetypes":["Äther","äTHER","Label",null,""]}]"#).types, types(&["", "label", "äther"]));
-    assert_eq!(list(r#"{"ResourceTypes":["a\u0000"]}"#).types, types(&["a\u{FFFD}"]), "as the type is stored");
+    assert_eq!(list(r#"{"ResourceTypes":["Label"]}"#).types, Some(folded(&["LABEL"])));
+    assert_eq!(
+        list(r#"[{"resourcetypes":["Äther","äTHER","Label",null,""]}]"#).types,
+        Some(folded(&["", "label", "äther"]))
+    );
+    assert_eq!(list(r#"{"ResourceTypes":["a\u0000"]}"#).types, Some(folded(&["a\u{FFFD}"])), "as the type is stored");
 }
 
 #[test]
@@ -52,7 +55,11 @@ fn a_star_anywhere_means_all() {
     // Decision T19.
     assert_eq!(list(r#"{"ResourceTypes":["*"]}"#).types, None);
     assert_eq!(list(r#"{"ResourceTypes":["Label","*","Template"]}"#).types, None);
-    assert_eq!(list(r#"{"ResourceTypes":["**","L*"]}"#).types, types(&["**", "l*"]), "no wildcard within a name");
+    assert_eq!(
+        list(r#"{"ResourceTypes":["**","L*"]}"#).types,
+        Some(folded(&["**", "l*"])),
+        "no wildcard within a name"
+    );
 }
 
 #[test]
