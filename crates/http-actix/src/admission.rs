@@ -22,7 +22,7 @@ const MULTIPART_ROOM: u64 = 64 * 1024;
 pub(crate) enum Admitted {
     /// An operation that asks for no credentials.
     Open(Operation),
-    Called(Admission),
+    Called(Box<Admission>),
 }
 
 /// A request with a caller.
@@ -51,7 +51,7 @@ pub(crate) async fn admit(shared: &Shared, exchange: &Exchange, head: &RequestHe
     let boundary = check_media(operation, head)?;
     let coding = check_coding(operation, head)?;
     check_length(shared, operation, coding, head)?;
-    Ok(Admitted::Called(Admission { operation, guid, caller, coding, boundary }))
+    Ok(Admitted::Called(Box::new(Admission { operation, guid, caller, coding, boundary })))
 }
 
 async fn authenticate(
@@ -104,7 +104,7 @@ fn check_coding(operation: Operation, head: &RequestHead) -> Result<Coding, Fail
 
 /// The limit counts decoded bytes: the announced length of an encoded body says nothing about it.
 fn check_length(shared: &Shared, operation: Operation, coding: Coding, head: &RequestHead) -> Result<(), Failure> {
-    let limits = &shared.limits;
+    let limits = &shared.config.limits;
     let limit = match operation {
         Operation::AddResource => {
             limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_ROOM)

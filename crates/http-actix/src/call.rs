@@ -62,7 +62,7 @@ impl Call<'_> {
     /// The whole body as JSON.
     pub(crate) async fn json(&mut self) -> Outcome<Json> {
         let body = self.intake.open(self.admission.coding);
-        let text = body.collect(self.shared.limits.max_json_size).await.map_err(json_failure)?;
+        let text = body.collect(self.shared.config.limits.max_json_size).await.map_err(json_failure)?;
         json::parse(&text).map_err(|error| Reason::JsonInvalid.because(error))
     }
 

@@ -34,11 +34,7 @@ pub(crate) fn decide(headers: &HeaderMap, is_get: bool, file: &Validators) -> De
     if !is_get || !range_applies(headers, file) {
         return Delivery::Whole;
     }
-    match requested_range(headers, file.size) {
-        None => Delivery::Whole,
-        Some(None) => Delivery::Unsatisfiable,
-        Some(Some(range)) => Delivery::Part(range),
-    }
+    requested_part(headers, file.size).unwrap_or(Delivery::Whole)
 }
 
 /// Whether the client has this state already; If-None-Match takes precedence.
@@ -63,8 +59,8 @@ fn range_applies(headers: &HeaderMap, file: &Validators) -> bool {
     }
 }
 
-/// The range asked for: `None` if there is none that counts, `Some(None)` if it lies outside.
-fn requested_range(headers: &HeaderMap, size: u64) -> Option<Option<Range<u64>>> {
+/// What the range asked for gets; `None` if there is none that counts.
+fn requested_part(headers: &HeaderMap, size: u64) -> Option<Delivery> {
     let ranges = text(headers, &header::RANGE)?;
     let (unit, ranges) = ranges.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -78,7 +74,7 @@ fn requested_range(headers: &HeaderMap, size: u64) -> Option<Option<Range<u64>>>
     let (first, last) = (first.trim(), last.trim());
     if first.is_empty() {
         let length = parse_number(last)?.min(size);
-        return Some((length > 0).then(|| size - length..size));
+        return Some(part(size - length..size));
     }
     let first = parse_number(first)?;
     let end = match last {
@@ -91,7 +87,11 @@ fn requested_range(headers: &HeaderMap, size: u64) -> Option<Option<Range<u64>>>
             last.saturating_add(1).min(size)
         }
     };
-    Some((first < size).then_some(first..end))
+    Some(part(first..end))
+}
+
+fn part(range: Range<u64>) -> Delivery {
+    if range.is_empty() { Delivery::Unsatisfiable } else { Delivery::Part(range) }
 }
 
 /// A number of digits only; one that is too large counts as the largest.

@@ -59,7 +59,7 @@ impl Exchange {
             _ => Format::Json,
         };
         Rc::new(Self {
-            request_id: request_id(&head.headers, &*shared.ids),
+            request_id: request_id(&head.headers, &*shared.config.ids),
             route,
             peer: head.peer_addr,
             method: head.method.clone(),

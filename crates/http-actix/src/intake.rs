@@ -34,7 +34,7 @@ const DRAIN_TIME: Duration = Duration::from_secs(1);
 pub(crate) struct Intake(State);
 
 enum State {
-    Unread(Box<Source>),
+    Unread(Source),
     Read(JoinHandle<Rest>),
     Opened,
 }
@@ -53,7 +53,7 @@ impl Rest {
 impl Intake {
     /// A body of which `declared` bytes were announced, or of unknown length.
     pub(crate) fn new(payload: Payload, declared: Option<u64>, read_timeout: Duration) -> Self {
-        Self(State::Unread(Box::new(Source::new(payload, declared, read_timeout))))
+        Self(State::Unread(Source::new(payload, declared, read_timeout)))
     }
 
     /// Begins to read. A body can be opened once: a second reader finds nothing.
@@ -85,7 +85,7 @@ impl Intake {
 }
 
 /// Feeds the channel until the body ends or nobody wants more of it.
-async fn pump(mut source: Box<Source>, coding: Coding, sender: mpsc::Sender<Result<bytes::Bytes, BodyError>>) -> Rest {
+async fn pump(mut source: Source, coding: Coding, sender: mpsc::Sender<Result<bytes::Bytes, BodyError>>) -> Rest {
     let fed = decode::feed(&mut source, coding, &sender).await;
     if let Err(error) = fed {
         // Nobody listens any more where this fails.

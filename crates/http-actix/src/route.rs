@@ -159,7 +159,8 @@ impl Router {
         let segments: Vec<String> =
             path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect();
         for route in &ROUTES {
-            if let Some(guid) = self.fit(route, &segments) {
+            if let Some(guids) = self.fit(route, &segments) {
+                let guid = guids.into_iter().next();
                 let found = route.operations.iter().find(|(verb, _)| verb.takes(method));
                 return match found {
                     Some(&(_, operation)) => Match::Found { operation, guid },
@@ -170,23 +171,23 @@ impl Router {
         Match::NoPath
     }
 
-    /// The GUID, where `route` has one, if the segments fit it.
-    fn fit(&self, route: &Route, segments: &[String]) -> Option<Option<String>> {
+    /// What stands in the places of GUIDs, if the segments fit the route.
+    fn fit(&self, route: &Route, segments: &[String]) -> Option<Vec<String>> {
         let own = match (route.place, self.side) {
             (Place::Api, Side::Api) => strip(segments, &self.prefix)?,
             (Place::Health, _) | (Place::Ops, Side::Ops) => segments,
             (Place::Api, Side::Ops) | (Place::Ops, Side::Api) => return None,
         };
         let mut template = route.template.split('/').filter(|segment| !segment.is_empty());
-        let mut guid = None;
+        let mut guids = Vec::new();
         for segment in own {
             match template.next()? {
-                "{guid}" => guid = Some(segment.clone()),
+                "{guid}" => guids.push(segment.clone()),
                 fixed if fixed.eq_ignore_ascii_case(segment) => {}
                 _ => return None,
             }
         }
-        template.next().is_none().then_some(guid)
+        template.next().is_none().then_some(guids)
     }
 }
 

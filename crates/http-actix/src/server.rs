@@ -63,11 +63,17 @@ pub struct HttpConfig {
 pub(crate) struct Shared {
     pub(crate) router: Router,
     pub(crate) services: Arc<Services>,
-    pub(crate) limits: Limits,
-    pub(crate) ids: Arc<dyn IdSource>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) read_timeout: Duration,
-    pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(crate) config: Arc<HttpConfig>,
+    pub(crate) metrics: Metrics,
+}
+
+/// Gives the metrics as text.
+type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+impl Shared {
+    fn new(side: Side, config: Arc<HttpConfig>, services: Arc<Services>, metrics: Metrics) -> Arc<Self> {
+        Arc::new(Self { router: Router::new(side, &config.base_path), services, config, metrics })
+    }
 }
 
 /// Serves the interface on `api` and what operators ask on `ops`. The server takes no signals: it is
@@ -79,21 +85,13 @@ pub fn serve(
     ops: TcpListener,
     metrics: Arc<dyn Fn() -> String + Send + Sync>,
 ) -> io::Result<Server> {
-    let shared = |side: Side| {
-        Arc::new(Shared {
-            router: Router::new(side, &config.base_path),
-            services: Arc::clone(&services),
-            limits: config.limits,
-            ids: Arc::clone(&config.ids),
-            clock: Arc::clone(&config.clock),
-            read_timeout: config.read_timeout,
-            metrics: Arc::clone(&metrics),
-        })
-    };
-    let mut builder =
-        ServerBuilder::new().workers(config.workers.max(1)).disable_signals().shutdown_timeout(DRAIN_TIME);
-    for (name, listener, side) in [("api", api, Side::Api), ("ops", ops, Side::Ops)] {
-        let (shared, stop) = (shared(side), builder.graceful_shutdown_signal());
+    let workers = config.workers.max(1);
+    let config = Arc::new(config);
+    let for_ops = Shared::new(Side::Ops, Arc::clone(&config), Arc::clone(&services), Arc::clone(&metrics));
+    let for_api = Shared::new(Side::Api, config, services, metrics);
+    let mut builder = ServerBuilder::new().workers(workers).disable_signals().shutdown_timeout(DRAIN_TIME);
+    for (name, listener, shared) in [("api", api, for_api), ("ops", ops, for_ops)] {
+        let stop = builder.graceful_shutdown_signal();
         builder = builder.listen(name, listener, move || stack(&shared, &stop))?;
     }
     Ok(builder.run())
@@ -133,7 +131,7 @@ fn stack(
             // Without it the last piece of an answer may wait for an acknowledgement.
             drop(io.set_nodelay(true));
             let peer = io.peer_addr().ok();
-            Ok((Wire::new(io, shared.read_timeout, Arc::clone(&shared.ids)), Protocol::Http1, peer))
+            Ok((Wire::new(io, shared.config.read_timeout, Arc::clone(&shared.config.ids)), Protocol::Http1, peer))
         }
     })
     .and_then(http)
@@ -155,7 +153,7 @@ async fn admit_early(shared: Arc<Shared>, mut request: Request) -> Result<Reques
         }
         Err(fault) => {
             let answer = exchange.refuse(&fault);
-            let unread = Intake::new(request.take_payload().into(), None, shared.read_timeout);
+            let unread = Intake::new(request.take_payload(), None, shared.config.read_timeout);
             Err(exchange.finish(answer, unread.given_up()).into())
         }
     }
@@ -165,21 +163,20 @@ async fn admit_early(shared: Arc<Shared>, mut request: Request) -> Result<Reques
 async fn answer(request: HttpRequest, payload: web::Payload, shared: web::Data<Shared>) -> HttpResponse {
     let head: &RequestHead = request.head();
     let judged = request.extensions_mut().remove::<Judged>();
-    let (exchange, admitted) = match judged {
-        Some(judged) => (judged.exchange, Ok(judged.admitted)),
-        None => {
-            let exchange = Exchange::begin(&shared, head, request.conn_data::<Rc<Turn>>());
-            let admitted = admit(&shared, &exchange, head).await;
-            (exchange, admitted)
-        }
+    let (exchange, admitted) = if let Some(judged) = judged {
+        (judged.exchange, Ok(judged.admitted))
+    } else {
+        let exchange = Exchange::begin(&shared, head, request.conn_data::<Rc<Turn>>());
+        let admitted = admit(&shared, &exchange, head).await;
+        (exchange, admitted)
     };
-    let mut intake = Intake::new(payload.into_inner(), declared_length(&head.headers), shared.read_timeout);
+    let mut intake = Intake::new(payload.into_inner(), declared_length(&head.headers), shared.config.read_timeout);
     let outcome = match admitted {
         Err(fault) => Err(fault),
         Ok(Admitted::Open(operation)) => health::handle(operation, &shared).await,
         Ok(Admitted::Called(admission)) => {
             let (exchange, intake) = (&*exchange, &mut intake);
-            handle(Call { shared: &shared, exchange, head, intake, admission }).await
+            handle(Call { shared: &shared, exchange, head, intake, admission: *admission }).await
         }
     };
     let answer = outcome.unwrap_or_else(|fault: Fault| exchange.refuse(&fault));

@@ -3,6 +3,7 @@
 mod support;
 
 use actix_rt::System;
+use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
 use domain::limits::Limits;
 use domain::testing::acme_records;
@@ -23,21 +24,21 @@ fn log() -> Request {
 
 fn read_all(mut encoder: impl AsyncRead + Unpin) -> Vec<u8> {
     System::new().block_on(async move {
-        let mut encoded = Vec::new();
-        encoder.read_to_end(&mut encoded).await.unwrap();
-        encoded
+        let mut bytes = Vec::new();
+        encoder.read_to_end(&mut bytes).await.expect("a body that can be encoded");
+        bytes
     })
 }
 
 /// A body in every coding that is decoded.
 fn encoded(body: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     vec![
-        ("gzip", read_all(GzipEncoder::new(body))),
-        ("X-GZip", read_all(GzipEncoder::new(body))),
-        ("deflate", read_all(ZlibEncoder::new(body))),
-        ("deflate", read_all(DeflateEncoder::new(body))),
-        ("br", read_all(BrotliEncoder::new(body))),
-        ("zstd", read_all(ZstdEncoder::new(body))),
+        ("gzip", read_all(GzipEncoder::with_quality(body, Level::Fastest))),
+        ("X-GZip", read_all(GzipEncoder::with_quality(body, Level::Fastest))),
+        ("deflate", read_all(ZlibEncoder::with_quality(body, Level::Fastest))),
+        ("deflate", read_all(DeflateEncoder::with_quality(body, Level::Fastest))),
+        ("br", read_all(BrotliEncoder::with_quality(body, Level::Fastest))),
+        ("zstd", read_all(ZstdEncoder::with_quality(body, Level::Fastest))),
         ("identity", body.to_vec()),
     ]
 }
@@ -145,7 +146,7 @@ fn limits_count_decoded_bytes() {
     server.send(log().body(padded(1001)).chunked(100)).assert_error(413, too_large);
     for (coding, body) in encoded(padded(5_000_000).as_bytes()).into_iter().filter(|(coding, _)| *coding != "identity")
     {
-        assert!(body.len() < 20_000);
+        assert!(body.len() < 60_000);
         server.send(log().header("Content-Encoding", coding).body(body)).assert_error(413, too_large);
     }
     let plain = add_label(GUID, &vec![0; 5_000_000]);
@@ -176,7 +177,7 @@ fn a_client_that_stops_sending_is_told_so() {
     // Decision R3.
     let server = Server::with(Options { read_timeout: Duration::from_millis(200), ..Options::default() });
     for request in
-        [log(), add_label(GUID, &[1; 200_000]), add_label(GUID, b"x").chunked(10), crash_request(&[call_stack()])]
+        [log(), add_label(GUID, &vec![1; 200_000]), add_label(GUID, b"x").chunked(10), crash_request(&[call_stack()])]
     {
         let mut connection = server.connect();
         connection.write(&request.head());

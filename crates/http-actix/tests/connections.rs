@@ -31,7 +31,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn a_body_is_asked_for_once_the_head_is_accepted() {
     // Decision R10.
     let server = Server::start();
-    for request in [log("x"), add_label(GUID, &[1; 300_000]), add_label(GUID, b"x").chunked(3)] {
+    for request in [log("x"), add_label(GUID, &vec![1; 300_000]), add_label(GUID, b"x").chunked(3)] {
         let request = request.header("Expect", "100-continue");
         let mut connection = server.connect();
         connection.write(&request.head());
@@ -87,7 +87,7 @@ fn send_while_reading(server: &Server, request: &Request, chunked: bool) -> (u16
         whole
     });
     let reply = connection.read_reply("POST");
-    let whole = sending.join().unwrap();
+    let whole = sending.join().expect("a sender that doesn't panic");
     (reply.status, whole)
 }
 
@@ -192,7 +192,7 @@ fn a_request_behind_one_that_closes_the_connection_is_not_begun() {
 fn a_body_that_breaks_off_is_refused_and_leaves_nothing() {
     // Decisions T12, T13, R3.
     let server = Server::start();
-    let label = add_label(GUID, &[7; 100_000]);
+    let label = add_label(GUID, &vec![7; 100_000]);
     for (request, status, message) in [
         (label.clone(), 415, "This request is not properly formatted"),
         (label.chunked(1000), 415, "This request is not properly formatted"),
@@ -228,7 +228,7 @@ fn a_write_that_was_begun_runs_to_its_end_even_if_the_client_hangs_up() {
         server.connect().write(&log("x").bytes());
     }
     wait_until("all entries are stored", || server.store.log_entries(ACME).len() == 20);
-    server.connect().write(&add_label(GUID, &[1; 50_000]).bytes());
+    server.connect().write(&add_label(GUID, &vec![1; 50_000]).bytes());
     wait_until("the resource is stored", || {
         server.send(Request::get(&format!("/api/v2/resource/{GUID}"))).status == 200
     });

@@ -23,8 +23,8 @@ fn only(server: &Server) -> StoredCrashReport {
 
 fn content(server: &Server, place: Place) -> Vec<u8> {
     let report = only(server);
-    let part = report.parts.iter().find(|part| part.place == place).unwrap();
-    server.blobs.content(&part.key).unwrap().to_vec()
+    let part = report.parts.iter().find(|part| part.place == place).expect("a part in this place");
+    server.blobs.content(&part.key).expect("its content").to_vec()
 }
 
 #[test]

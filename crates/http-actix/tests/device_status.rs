@@ -20,7 +20,8 @@ fn status(members: &str) -> String {
 
 fn stored(server: &Server) -> DeviceStatus {
     let store = server.store.clone();
-    System::new().block_on(async move { store.find(ACME, acme_records().device).await }).unwrap().unwrap()
+    let found = System::new().block_on(async move { store.find(ACME, acme_records().device).await });
+    found.expect("a working store").expect("a status")
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn a_file_over_the_limit_is_refused() {
     server.send(add_label(GUID, &[7; 1000])).assert_success(ADDED);
     let before = server.blobs.keys();
     for request in
-        [add_label(GUID, &[7; 1001]), add_label(GUID, &[7; 200_000]), add_label(GUID, &[7; 9000]).chunked(99)]
+        [add_label(GUID, &[7; 1001]), add_label(GUID, &vec![7; 200_000]), add_label(GUID, &[7; 9000]).chunked(99)]
     {
         server.send(request).assert_error(413, "Request body too large");
     }

@@ -177,7 +177,7 @@ fn public_resources_of_a_publisher_are_for_all() {
 #[test]
 fn a_damaged_content_never_looks_whole() {
     // Decision R4: what the store lacks shows as a broken connection, not as a short file.
-    let server = stored("2025-06-01T12:00:00Z", &[1; 100_000]);
+    let server = stored("2025-06-01T12:00:00Z", &vec![1; 100_000]);
     let key = server.blobs.keys().remove(0);
     server.blobs.put(&key, vec![1; 70_000]);
     let mut connection = server.connect();

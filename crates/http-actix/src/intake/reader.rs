@@ -15,6 +15,17 @@ impl BodyReader {
         Self(chunks)
     }
 
+    /// A body of these chunks, all there already.
+    #[cfg(test)]
+    pub(crate) fn of(chunks: impl IntoIterator<Item = Result<Bytes, BodyError>>) -> Self {
+        let chunks: Vec<_> = chunks.into_iter().collect();
+        let (sender, receiver) = mpsc::channel(chunks.len().max(1));
+        for chunk in chunks {
+            sender.try_send(chunk).expect("there is room for all");
+        }
+        Self(receiver)
+    }
+
     /// The next bytes; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         self.0.recv().await.transpose()

@@ -36,7 +36,7 @@ impl Source {
     }
 
     /// Reads what is left and throws it away, up to `limit` bytes.
-    pub(super) async fn drain(mut self: Box<Self>, limit: u64, time: Duration) -> Rest {
+    pub(super) async fn drain(mut self, limit: u64, time: Duration) -> Rest {
         let remaining = self.declared.map(|declared| declared.saturating_sub(self.read));
         let mut spare = limit;
         let is_short = remaining.is_none_or(|remaining| remaining <= limit);
@@ -55,7 +55,7 @@ impl Source {
     }
 
     /// Leaves what is left unread.
-    pub(super) fn give_up(self: Box<Self>) -> Rest {
+    pub(super) fn give_up(self) -> Rest {
         Rest(Some(self.payload))
     }
 

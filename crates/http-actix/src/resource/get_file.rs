@@ -29,7 +29,7 @@ pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
         }
     };
     // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
-    let last_modified = http_date::format(file.modified.min(call.shared.clock.now()));
+    let last_modified = http_date::format(file.modified.min(call.shared.config.clock.now()));
     let mut answer = with(Answer::new(status, content), &ETAG, &file.etag);
     answer = with(answer, &LAST_MODIFIED, &last_modified);
     answer = with(answer, &ACCEPT_RANGES, "bytes");

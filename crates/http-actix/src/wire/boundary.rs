@@ -133,10 +133,10 @@ impl Chunked {
             (Self::SizeStart, _) => Self::Size(digit?),
             (Self::Size(size), _) if digit.is_some() => Self::Size(size.checked_mul(16)? + digit?),
             (Self::Size(size) | Self::AfterSize(size), b' ' | b'\t') => Self::AfterSize(size),
-            (Self::Size(size) | Self::AfterSize(size), b';') => Self::Extension(size),
+            (Self::Size(size) | Self::AfterSize(size), b';')
+            | (Self::Extension(size), b'\t' | b' '..=b'~' | 0x80..) => Self::Extension(size),
             (Self::Size(size) | Self::AfterSize(size) | Self::Extension(size), b'\r') => Self::SizeEnd(size),
-            (Self::Extension(size), b'\t' | b' '..=b'~' | 0x80..) => Self::Extension(size),
-            (Self::SizeEnd(0), b'\n') | (Self::TrailerEnd, b'\n') => Self::LastLines,
+            (Self::SizeEnd(0) | Self::TrailerEnd, b'\n') => Self::LastLines,
             (Self::SizeEnd(size), b'\n') => Self::Data(size),
             (Self::DataEnd, b'\r') => Self::DataEndLine,
             (Self::DataEndLine, b'\n') => Self::SizeStart,

@@ -272,7 +272,7 @@ impl Connection {
 
     /// Reads some bytes; false at the end.
     fn fill(&mut self) -> Result<bool, String> {
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = vec![0; 64 * 1024];
         match self.stream.read(&mut buffer) {
             Ok(length) => {
                 self.received.extend_from_slice(&buffer[..length]);

@@ -1,6 +1,8 @@
 //! A listening server over the real use cases and in-memory stores, and a client that sees every byte.
 
 #![allow(dead_code, unreachable_pub, reason = "each file of tests uses its own part of this")]
+#![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![allow(clippy::needless_pass_by_value, reason = "tests read better so")]
 
 pub mod bodies;
 pub mod client;
