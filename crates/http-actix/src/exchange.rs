@@ -13,11 +13,12 @@ use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::dev::RequestHead;
 use actix_web::http::header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
-use actix_web::http::{ConnectionType, Method, StatusCode, Version};
+use actix_web::http::{ConnectionType, Method, StatusCode, Uri, Version};
 use bytes::Bytes;
 use domain::caller::Caller;
 use domain::clock::IdSource;
 use domain::error::StoreError;
+use domain::text::cut;
 use std::cell::RefCell;
 use std::error::Error;
 use std::net::SocketAddr;
@@ -28,6 +29,9 @@ use std::time::Instant;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// Characters of a path in the log.
+const MAX_PATH: usize = 200;
+
 /// Bytes of a body that are handed to the connection at once.
 const PIECE: usize = 64 * 1024;
 
@@ -37,6 +41,7 @@ pub(crate) struct Exchange {
     pub(crate) route: Match,
     pub(crate) peer: Option<SocketAddr>,
     method: Method,
+    uri: Uri,
     version: Version,
     is_upgrade: bool,
     format: Format,
@@ -63,6 +68,7 @@ impl Exchange {
             route,
             peer: head.peer_addr,
             method: head.method.clone(),
+            uri: head.uri.clone(),
             version: head.version,
             is_upgrade: head.upgrade(),
             format,
@@ -238,6 +244,7 @@ impl Drop for AnswerBody {
         tracing::info!(
             request_id = exchange.request_id,
             method = %exchange.method,
+            path = cut(exchange.uri.path(), MAX_PATH),
             operation,
             status,
             organization = exchange.organization.borrow().as_deref(),

@@ -1,0 +1,69 @@
+//! What the log tells of requests (decisions R4, A9). One test: the log is one for the whole process.
+
+mod support;
+
+use domain::testing::ANN_KEY;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use support::{Request, Server};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("a lock that no panic broke").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Lines {
+    /// The one line that holds all of these.
+    fn with(&self, texts: &[&str]) -> String {
+        let all = String::from_utf8_lossy(&self.0.lock().expect("a lock that no panic broke")).into_owned();
+        let mut found = all.lines().filter(|line| texts.iter().all(|text| line.contains(text)));
+        let line = found.next().unwrap_or_else(|| panic!("no line with {texts:?} in {all}"));
+        assert_eq!(found.next(), None, "{texts:?}");
+        line.to_owned()
+    }
+}
+
+#[test]
+fn each_request_has_its_line_and_no_line_holds_a_credential() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone());
+    subscriber.init();
+    let server = Server::start();
+    let named = |request: Request, id: &str| server.send(request.header("X-Request-Id", id));
+
+    named(Request::get("/api/v2"), "plain").assert_success("Server is running");
+    let line = lines.with(&["\"plain\""]);
+    for text in
+        ["\"INFO\"", "\"method\":\"GET\"", "\"server_status\"", "\"status\":200", "\"Acme Print\"", "duration_ms"]
+    {
+        assert!(line.contains(text), "{text} in {line}");
+    }
+
+    // Decision A9: the client's address and the beginning of a digest.
+    let wrong = "wrong-key-0123456789";
+    named(Request::get("/api/v2").header("MisKey", wrong), "refused").assert_error(401, "Invalid MisKey");
+    let line = lines.with(&["\"refused\"", "authentication failed"]);
+    for text in ["\"WARN\"", "\"client\":\"127.0.0.1\"", "\"mis_key\":\"Some(", "MisKeyInvalid"] {
+        assert!(line.contains(text), "{text} in {line}");
+    }
+    lines.with(&["\"refused\"", "\"status\":401"]);
+
+    // Decision R4: the cause is logged once, under the request's id.
+    server.store.set_failing(true);
+    named(Request::get("/api/v2"), "failed").assert_error(500, "Internal Server Error");
+    let line = lines.with(&["\"failed\"", "the database was told to fail"]);
+    assert!(line.contains("\"ERROR\""), "{line}");
+    lines.with(&["\"failed\"", "\"status\":500"]);
+
+    let all = String::from_utf8_lossy(&lines.0.lock().unwrap()).into_owned();
+    assert!(!all.contains(wrong) && !all.contains(ANN_KEY), "{all}");
+}
