@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Bounds of the time between two sweeps of discarded blobs.
-const SWEEP_EVERY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(300));
+const SWEEP_EVERY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(5));
 
 /// How often the recorder of metrics tidies up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -82,6 +82,6 @@ mod tests {
     fn a_short_grace_is_swept_often_and_a_long_one_every_few_minutes() {
         assert_eq!(sweep_period(Duration::ZERO), Duration::from_secs(1));
         assert_eq!(sweep_period(Duration::from_secs(20)), Duration::from_secs(20));
-        assert_eq!(sweep_period(Duration::from_secs(3600)), Duration::from_secs(300));
+        assert_eq!(sweep_period(Duration::from_hours(1)), Duration::from_mins(5));
     }
 }

@@ -16,6 +16,7 @@ use clap::{Parser, Subcommand};
 use failure::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Resource store, log intake and device status for print companies.
 #[derive(Debug, Parser)]
@@ -53,6 +54,9 @@ enum Command {
     Healthcheck,
 }
 
+/// How long the process waits at its end for work on a disk that nobody waits for any more.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -72,13 +76,13 @@ pub(crate) fn run() -> ExitCode {
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     let config = Config::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
-    // What a command answers stands alone on the terminal unless something is wrong.
-    let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "warn" };
+    // Commands other than the server tell what they have to tell themselves.
+    let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "error" };
     telemetry::start_logging(&config.log, level)?;
     // Whoever speaks HTTP as a client needs one; a second installation would be an error.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         match cli.command {
             Command::Serve { fleet } => serve::run(&config, fleet.as_deref()).await,
             Command::Migrate => migrate::run(&config).await,
@@ -87,7 +91,10 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Healthcheck => healthcheck::run(&config).await,
         }
-    })
+    });
+    // A disk that hangs must not keep the process.
+    runtime.shutdown_timeout(LAST_WAIT);
+    outcome
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ pub(crate) struct Blobs {
 pub(crate) struct Log {
     /// `None`: text on a terminal, else JSON.
     pub(crate) format: Option<LogFormat>,
-    /// `None`: `info` for the server, `warn` for the other commands.
+    /// `None`: `info` for the server, `error` for the other commands.
     pub(crate) level: Option<String>,
 }
 

@@ -25,6 +25,9 @@ use tokio::time::timeout;
 /// Longest wait for the database, so that a client has its answer within five seconds whatever happens.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(4);
 
+/// Longest wait for the database when the process ends.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Longest wait for a store when readiness is asked.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -41,9 +44,16 @@ pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database,
     match database.migrate().await {
         Ok(migrated) => Ok((database, migrated)),
         Err(error) => {
-            database.close().await;
+            close(database).await;
             Err(anyhow!("{error}"))
         }
+    }
+}
+
+/// Closes the database in order, if it answers.
+pub(crate) async fn close(database: Database) {
+    if timeout(CLOSE_TIMEOUT, database.close()).await.is_err() {
+        tracing::warn!("the database does not answer; its connections are dropped");
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCo
         Ok(blobs) => check(&wiring::housekeeping(&database, blobs, &config.blobs), repair).await,
         Err(error) => Err(error),
     };
-    database.close().await;
+    wiring::close(database).await;
     let report = checked?;
     let whole = report.missing == 0 && report.damaged == 0;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })

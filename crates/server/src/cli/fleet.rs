@@ -33,7 +33,7 @@ pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCo
     };
     let (database, _) = wiring::open_database(&config.database).await?;
     let done = execute(&wiring::fleet_service(&database), task).await;
-    database.close().await;
+    wiring::close(database).await;
     done?;
     Ok(ExitCode::SUCCESS)
 }
@@ -45,7 +45,7 @@ enum Task {
 
 async fn execute(service: &FleetService, task: Task) -> anyhow::Result<()> {
     match task {
-        Task::Apply(fleet) => output::applied(&service.apply(&fleet).await?),
+        Task::Apply(fleet) => output::applied(&service.apply(&fleet).await?, output::warning),
         Task::Export(organization) => {
             output::line(&fleet_json::pretty(&service.export(organization.as_deref()).await?))
         }

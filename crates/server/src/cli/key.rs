@@ -29,7 +29,7 @@ pub(super) struct Holder {
 pub(super) async fn run(config: &Config, command: KeyCommand) -> Result<ExitCode, Failure> {
     let (database, _) = wiring::open_database(&config.database).await?;
     let done = execute(&wiring::fleet_service(&database), command).await;
-    database.close().await;
+    wiring::close(database).await;
     done?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 pub(super) async fn run(config: &Config) -> Result<ExitCode, Failure> {
     let (database, migrated) = wiring::open_database(&config.database).await?;
-    database.close().await;
+    wiring::close(database).await;
     output::line(&wiring::told(migrated))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -17,11 +17,17 @@ pub(super) fn key(key: &NewKey) -> Result<()> {
         .with_context(|| format!("a key was issued for {} of {} but is lost", key.user, key.organization))
 }
 
-/// Prints the keys that applying a fleet file issued, and warns of those that it left out.
-#[expect(clippy::print_stderr, reason = "a warning must not mix with the keys on stdout")]
-pub(super) fn applied(applied: &Applied) -> Result<()> {
+/// Prints the keys that applying a fleet file issued. Those of the file that it left out are told to
+/// `warn`: the operator thinks that they count.
+pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
     for (organization, user) in &applied.keys_left_out {
-        eprintln!("warning: the key of user {user} of {organization} was left out: the user has or had another one");
+        warn(&format!("the key of user {user} of {organization} was left out: the user has or had another one"));
     }
     applied.issued.iter().try_for_each(key)
+}
+
+/// Tells stderr what the operator should know, apart from what the command answers.
+#[expect(clippy::print_stderr, reason = "warnings must not mix with the answer on stdout")]
+pub(super) fn warning(text: &str) {
+    eprintln!("warning: {text}");
 }

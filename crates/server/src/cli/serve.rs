@@ -27,7 +27,7 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCod
         }
     };
     let served = serve(config, listeners, &stores, &mut signals).await;
-    stores.database.close().await;
+    wiring::close(stores.database).await;
     served?;
     Ok(ExitCode::SUCCESS)
 }
@@ -52,7 +52,8 @@ async fn open(config: &Config, fleet: Option<&Fleet>) -> Result<(Listeners, Stor
     let (database, migrated) = wiring::open_database(&config.database).await?;
     tracing::info!("{}", wiring::told(migrated));
     if let Some(fleet) = fleet {
-        output::applied(&wiring::fleet_service(&database).apply(fleet).await.context("cannot apply the fleet file")?)?;
+        let applied = wiring::fleet_service(&database).apply(fleet).await.context("cannot apply the fleet file")?;
+        output::applied(&applied, |warning| tracing::warn!("{warning}"))?;
     }
     Ok((Listeners { api, ops }, Stores { database, blobs }))
 }
@@ -77,7 +78,7 @@ async fn serve(config: &Config, listeners: Listeners, stores: &Stores, signals: 
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
-    let served = shutdown::drain(server, signals).await;
+    shutdown::drain(server, signals).await?;
     drop(work);
-    served
+    Ok(())
 }

@@ -183,8 +183,8 @@ fn unknown_section(origin: &str) -> String {
 
 /// The place and the reason, without the line itself, which may hold a secret.
 fn not_toml(path: &Path, text: &str, error: &<Toml as Format>::Error) -> anyhow::Error {
-    let start = error.span().map_or(0, |span| span.start).min(text.len());
-    let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
     let message = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     anyhow!("{} is not valid TOML: line {line}: {message}", path.display())
 }

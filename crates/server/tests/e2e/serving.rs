@@ -1,7 +1,7 @@
 //! The server from its start to its end: what it makes, tells, applies, sweeps, and how it drains.
 
 use crate::support::client::Client;
-use crate::support::content::{MIB, blocks};
+use crate::support::content::{MIB, blocks, sha1};
 use crate::support::{ANNS_KEY, FLEET, Server, Site, USED_RESOURCE, eventually, files_below};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -44,6 +44,30 @@ async fn logs_are_json_where_nobody_watches_and_name_the_addresses() {
     assert_eq!(format!("http://{}", serving["api"].as_str().unwrap()), server.api);
     assert_eq!(format!("http://{}", serving["ops"].as_str().unwrap()), server.ops);
     assert_eq!(site.read("server.out"), "", "stdout is for issued keys");
+    server.stop();
+
+    site.configure("log.format = 'text'\nlog.level = 'warn,platen=info'");
+    let server = site.serve_with(&[]).await;
+    let log = site.read("server.err");
+    let serving = log.lines().find(|line| line.contains("serving")).expect("a line tells that it serves");
+    assert!(serving.contains(" INFO ") && serving.contains(server.api.trim_start_matches("http://")), "{serving}");
+    assert!(!log.contains("actix_server") && !log.contains('\u{1b}'), "{log}");
+}
+
+#[tokio::test]
+async fn a_store_that_is_gone_is_told_by_readiness_until_it_is_back() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let (blobs, away) = (site.path("data/blobs"), site.path("data/away"));
+    fs::rename(&blobs, &away).unwrap();
+    let client = Client::with_key(&server.ops, "");
+    assert_eq!(client.get("/health/ready").await.status(), 503);
+    assert_eq!(client.get("/health/live").await.status(), 200);
+    let told = site.run("healthcheck").failed(1);
+    assert!(told.starts_with("error: the server is not ready: ") && told.contains("503"), "{told}");
+    assert!(site.read("server.err").contains("blob store: "), "the log tells which");
+    fs::rename(&away, &blobs).unwrap();
+    site.run("healthcheck").succeeded();
 }
 
 #[tokio::test]
@@ -170,11 +194,11 @@ async fn replaced_content_stays_for_the_default_grace() {
 async fn half_written_content_of_a_killed_server_is_swept_at_the_next_start() {
     let site = Site::new();
     let server = site.serve().await;
-    let mut upload = begin_upload(&server);
+    let mut upload = Upload::begin(&server, vec![7; 5_000_000]);
     let unfinished = || files_below(&site.path("data/blobs/resources"));
     eventually("the upload has begun to be written", async || !unfinished().is_empty()).await;
     server.kill();
-    let _ = upload.write(b"x");
+    assert_eq!(upload.finish(), "", "nobody answers");
     assert_eq!(unfinished().len(), 1);
 
     let _server = site.serve().await;
@@ -198,7 +222,7 @@ async fn orphans_are_found_and_removed_only_when_they_are_old() {
         assert!(told.starts_with("orphan resources/ab/abcdef01-2345-4678-9abc-def012345678 (6 bytes, of "), "{told}");
         assert!(told.ends_with(", kept)\nchecked 1, missing 0, damaged 0, orphans 1, removed 0\n"), "{told}");
     }
-    age(&orphan, Duration::from_secs(25 * 60 * 60));
+    age(&orphan, Duration::from_hours(25));
     assert!(site.run("blobs check").succeeded().ends_with("orphans 1, removed 0\n"));
     assert!(site.run("blobs check --repair").succeeded().ends_with("orphans 1, removed 1\n"));
     assert!(!orphan.exists() && kept.exists());
@@ -230,7 +254,7 @@ async fn missing_and_damaged_content_ends_the_check_with_one() {
 async fn a_download_under_way_is_served_whole_while_the_server_drains() {
     let site = Site::new();
     let mut server = site.serve().await;
-    let content: Vec<u8> = blocks(64).flatten().collect();
+    let content = blocks(64).collect::<Vec<_>>().concat();
     server.client().upload(GUID, "Label", &content).await;
     let mut download = begin_download(&server);
     let mut received = vec![0; 1024];
@@ -249,9 +273,39 @@ async fn a_download_under_way_is_served_whole_while_the_server_drains() {
         received.extend_from_slice(&block[..length]);
         sleep(Duration::from_millis(1));
     }
-    let body = received.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
-    assert!(received[body..] == content, "{} of {} bytes", received.len() - body, content.len());
+    let received = received.split_off(received.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4);
+    assert!(received == content, "{} of {} bytes", received.len(), content.len());
     assert_eq!(server.wait().code(), Some(0));
+}
+
+#[tokio::test]
+async fn an_upload_under_way_is_taken_while_the_server_drains() {
+    let site = Site::new();
+    let mut server = site.serve().await;
+    let content = blocks(5).collect::<Vec<_>>().concat();
+    let mut upload = Upload::begin(&server, content.clone());
+    server.signal("TERM");
+    let api = server.api.trim_start_matches("http://").to_owned();
+    eventually("no new connection is taken", async || TcpStream::connect(&api).is_err()).await;
+    assert_eq!(upload.finish(), "HTTP/1.1 200 OK");
+    assert_eq!(server.wait().code(), Some(0));
+
+    let server = site.serve().await;
+    assert_eq!(server.client().download(GUID).await, content);
+}
+
+#[tokio::test]
+async fn a_client_that_stands_still_keeps_the_server_for_thirty_seconds_at_most() {
+    let site = Site::new();
+    site.configure("http.read_timeout = '10m'");
+    let mut server = site.serve().await;
+    let _upload = Upload::begin(&server, vec![7; 5_000_000]);
+    eventually("the upload has begun", async || !files_below(&site.path("data/blobs/resources")).is_empty()).await;
+    let since = Instant::now();
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0));
+    let taken = since.elapsed();
+    assert!((25..50).contains(&taken.as_secs()), "{taken:?}");
 }
 
 #[tokio::test]
@@ -273,7 +327,7 @@ async fn an_idle_server_ends_at_once_on_either_signal() {
 async fn a_second_signal_ends_the_drain() {
     let site = Site::new();
     let mut server = site.serve().await;
-    let _upload = begin_upload(&server);
+    let _upload = Upload::begin(&server, vec![7; 5_000_000]);
     let api = server.api.trim_start_matches("http://").to_owned();
     eventually("the upload has begun", async || !files_below(&site.path("data/blobs/resources")).is_empty()).await;
     server.signal("TERM");
@@ -291,27 +345,45 @@ fn begin_download(server: &Server) -> TcpStream {
     connection
 }
 
-/// Sends the first mebibytes of an upload that promises more.
-fn begin_upload(server: &Server) -> TcpStream {
-    let mut connection = TcpStream::connect(server.api.trim_start_matches("http://")).unwrap();
-    let json = format!(
-        r#"{{"ResourceGUID":"{GUID}","ResourceChecksum":"{}","ResourceType":"Label","Meta":{{"Name":"L"}}}}"#,
-        "0".repeat(40)
-    );
-    write!(
-        connection,
-        "POST /api/v2/resource HTTP/1.1\r\n{}\
-         Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {}\r\n\r\n\
-         --b\r\nContent-Disposition: form-data; name=\"JsonString\"\r\n\r\n{json}\r\n\
-         --b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n",
-        headers(),
-        100 * MIB
-    )
-    .unwrap();
-    for block in blocks(4) {
-        connection.write_all(&block).unwrap();
+/// An upload that stops half-way.
+struct Upload {
+    connection: TcpStream,
+    rest: Vec<u8>,
+}
+
+impl Upload {
+    /// Sends the head and all but the last mebibyte of a content.
+    fn begin(server: &Server, mut content: Vec<u8>) -> Self {
+        let json = format!(
+            r#"{{"ResourceGUID":"{GUID}","ResourceChecksum":"{}","ResourceType":"Label","Meta":{{"Name":"L"}}}}"#,
+            sha1(&content)
+        );
+        let part = |name: &str| format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        let begin = format!("{}{json}\r\n{}", part("JsonString"), part("file"));
+        let end = "\r\n--b--\r\n";
+        let mut connection = TcpStream::connect(server.api.trim_start_matches("http://")).unwrap();
+        write!(
+            connection,
+            "POST /api/v2/resource HTTP/1.1\r\n{}Connection: close\r\n\
+             Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {}\r\n\r\n{begin}",
+            headers(),
+            begin.len() + content.len() + end.len()
+        )
+        .unwrap();
+        let mut rest = content.split_off(content.len() - usize::try_from(MIB).unwrap());
+        rest.extend_from_slice(end.as_bytes());
+        connection.write_all(&content).unwrap();
+        Self { connection, rest }
     }
-    connection
+
+    /// Sends the rest; the first line of the answer, if there is one.
+    fn finish(&mut self) -> String {
+        // Whoever was killed reads and answers nothing.
+        let _ = self.connection.write_all(&self.rest);
+        let mut answer = Vec::new();
+        let _ = self.connection.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+    }
 }
 
 fn headers() -> String {

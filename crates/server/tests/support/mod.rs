@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Longest wait for something that takes milliseconds on an idle machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The key of Ann in [`FLEET`].
 pub(crate) const ANNS_KEY: &str = "test-key-of-ann-0001";
