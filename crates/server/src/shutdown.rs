@@ -1,7 +1,8 @@
 //! How the server ends: the signals, and the drain.
 
-use actix_server::Server;
 use anyhow::{Context, Result, bail};
+use std::future::Future;
+use std::io;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -33,9 +34,12 @@ impl Signals {
 }
 
 /// Runs the server until a signal, then lets it drain: no new connections, running requests finish.
-/// A second signal ends the wait at once.
-pub(crate) async fn drain(server: Server, signals: &mut Signals) -> Result<()> {
-    let handle = server.handle();
+/// `stop` orders it to, and waits until it has. A second signal ends the wait at once.
+pub(crate) async fn drain<Stopped: Future<Output = ()>>(
+    server: impl Future<Output = io::Result<()>>,
+    stop: impl FnOnce() -> Stopped,
+    signals: &mut Signals,
+) -> Result<()> {
     let mut server = pin!(server);
     let signal = tokio::select! {
         ended = &mut server => {
@@ -45,10 +49,9 @@ pub(crate) async fn drain(server: Server, signals: &mut Signals) -> Result<()> {
         signal = signals.next() => signal,
     };
     tracing::info!(signal, "draining: running requests finish, new ones are not taken");
-    // The order to stop is sent when the call is made; the server has to be polled for it to be done.
-    let stopped = handle.stop(true);
+    // Both have to be polled: the server does what it is ordered to.
     tokio::select! {
-        (ended, ()) = async { tokio::join!(server, stopped) } => ended.context("the server failed while it drained")?,
+        (ended, ()) = async { tokio::join!(server, stop()) } => ended.context("the server failed while it drained")?,
         signal = signals.next() => tracing::warn!(signal, "not waiting for running requests any longer"),
         () = sleep(DRAIN) => tracing::warn!("running requests did not end in time"),
     }

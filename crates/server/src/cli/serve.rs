@@ -78,7 +78,8 @@ async fn serve(config: &Config, listeners: Listeners, stores: &Stores, signals: 
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
-    shutdown::drain(server, signals).await?;
+    let handle = server.handle();
+    shutdown::drain(server, || handle.stop(true), signals).await?;
     drop(work);
     Ok(())
 }
