@@ -7,7 +7,7 @@
 /// after the test, such as its folder. The calling crate needs tokio with macros and its
 /// multi-thread runtime.
 ///
-/// ```ignore
+/// ```text
 /// domain::store_contract!(sqlite, open_fresh_database());
 /// ```
 #[macro_export]
