@@ -99,12 +99,9 @@ pub(crate) fn run(command: &mut Command) -> Result<String> {
         .output()
         .with_context(|| format!("running {}", command.get_program().to_string_lossy()))?;
     if !output.status.success() {
-        bail!(
-            "{} ended with {}: {}",
-            command.get_program().to_string_lossy(),
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        // The first lines tell the cause; each client of a load may repeat them.
+        let told = String::from_utf8_lossy(&output.stderr).lines().take(5).collect::<Vec<_>>().join("; ");
+        bail!("{} ended with {}: {told}", command.get_program().to_string_lossy(), output.status);
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

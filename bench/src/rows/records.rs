@@ -119,7 +119,7 @@ pub(super) async fn send(server: &Platen, write: impl Fn(&mut Vec<u8>)) -> Resul
 
 /// SQL that makes the GUID of the number `:n`.
 fn guid_of_n(prefix: &str) -> String {
-    format!("('{prefix}' || lpad(to_hex(:n), 12, '0'))::uuid")
+    format!("('{prefix}' || lpad(to_hex(:n::bigint), 12, '0'))::uuid")
 }
 
 /// Columns and values, as SQL, of a row that the product wrote, without these columns: so the
