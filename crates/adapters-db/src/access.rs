@@ -80,3 +80,21 @@ struct ComputerRow {
     name: String,
     serial_folded: Option<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+
+    #[tokio::test]
+    async fn credentials_are_looked_up_by_their_digests() {
+        for engine in engines().await {
+            for sql in [KEY_HOLDER, COMPUTER] {
+                let plan = engine.plan(engine.core().statement(sql, [vec![0_u8; 32].into()])).await;
+                for sign in ["Seq Scan", "SCAN "] {
+                    assert!(!plan.contains(sign), "{}:\n{plan}", engine.name);
+                }
+            }
+        }
+    }
+}

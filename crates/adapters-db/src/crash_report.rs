@@ -30,7 +30,9 @@ impl SqlCrashReportRepository {
 impl CrashReportRepository for SqlCrashReportRepository {
     async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
         let (report, parts) = new_rows(organization, report);
-        self.group.add(Record::CrashReport(Box::new(report), parts)).await
+        // A part is some names and a key: its bytes are in the blob store.
+        let bytes = parts.len() * 512;
+        self.group.add(Record::CrashReport(Box::new(report), parts), bytes).await
     }
 
     async fn find(

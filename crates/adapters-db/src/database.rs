@@ -141,6 +141,11 @@ impl Database {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
     /// The port to the stored resources.
     pub fn resources(&self) -> SqlResourceRepository {
         SqlResourceRepository::new(self.core.clone())

@@ -37,7 +37,10 @@ impl SqlDeviceStatusRepository {
 #[async_trait]
 impl DeviceStatusRepository for SqlDeviceStatusRepository {
     async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError> {
-        self.group.add(Record::Status(Box::new(NewStatus::new(organization, status)))).await
+        let inks = status.remaining_inks.iter().map(|ink| ink.name.len() + 64).sum::<usize>();
+        let texts = [&status.message, &status.connection_message];
+        let bytes = inks + texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>();
+        self.group.add(Record::Status(Box::new(NewStatus::new(organization, status))), bytes).await
     }
 
     async fn find(&self, organization: OrganizationId, device: DeviceGuid) -> Result<Option<DeviceStatus>, StoreError> {

@@ -18,6 +18,7 @@ use futures_util::FutureExt;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -25,8 +26,9 @@ use tokio::time::timeout;
 /// Requests that may wait. Who comes when the queue is full waits for a place in it.
 const WAITING: usize = 1024;
 
-/// Requests of one commit.
+/// Requests of one commit, and bytes after which it takes no more of them.
 const BATCH: usize = 512;
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a request wants to be written.
 pub(crate) enum Record {
@@ -37,6 +39,8 @@ pub(crate) enum Record {
 
 struct Request {
     record: Record,
+    /// Bytes of its texts, roughly.
+    bytes: usize,
     outcome: oneshot::Sender<Result<(), StoreError>>,
 }
 
@@ -57,16 +61,25 @@ impl GroupCommit {
         Self { core, queue, closing, writer: Mutex::new(Some(writer)) }
     }
 
-    /// Writes `record`; it is durable when this succeeds. Once it is in the queue it is written, even
-    /// if the caller goes away.
-    pub(crate) async fn add(&self, record: Record) -> Result<(), StoreError> {
-        let closed = || unavailable("the database is closed");
+    /// Writes `record`, whose texts have `bytes`; it is durable when this succeeds. Once it is in the
+    /// queue it is written, even if the caller goes away.
+    pub(crate) async fn add(&self, record: Record, bytes: usize) -> Result<(), StoreError> {
         let (outcome, written) = oneshot::channel();
         let write = async {
-            self.queue.send(Request { record, outcome }).await.map_err(|_| closed())?;
+            self.enqueue(Request { record, bytes, outcome }).await?;
             written.await.map_err(|_| closed())?
         };
         timeout(self.core.patience, write).await.map_err(|_| unavailable("the database didn't answer in time"))?
+    }
+
+    /// Enters a request at once where there is room: the first poll begins the write, in the order of the
+    /// calls. (`send` alone may yield first, for the sake of other tasks.)
+    async fn enqueue(&self, request: Request) -> Result<(), StoreError> {
+        let request = match self.queue.try_send(request) {
+            Err(TrySendError::Full(request)) => request,
+            outcome => return outcome.map_err(|_| closed()),
+        };
+        self.queue.send(request).await.map_err(|_| closed())
     }
 
     /// Writes what waits, takes nothing more, and ends.
@@ -80,31 +93,46 @@ impl GroupCommit {
     }
 }
 
+fn closed() -> StoreError {
+    unavailable("the database is closed")
+}
+
 async fn write_all(core: Arc<Core>, mut requests: mpsc::Receiver<Request>, closing: Arc<Notify>) {
-    let mut gathered = Vec::with_capacity(BATCH);
     loop {
-        tokio::select! {
-            () = closing.notified() => requests.close(),
-            count = requests.recv_many(&mut gathered, BATCH) => {
-                if count == 0 {
-                    return;
-                }
-                // A panic must not stop the writing for ever; whose outcome is dropped is told so.
-                let batch = std::mem::take(&mut gathered);
-                if AssertUnwindSafe(commit(&core, batch)).catch_unwind().await.is_err() {
-                    tracing::error!("writing a batch panicked");
-                }
+        let first = tokio::select! {
+            () = closing.notified() => {
+                requests.close();
+                continue;
             }
+            first = requests.recv() => first,
+        };
+        let Some(first) = first else {
+            return;
+        };
+        // A panic must not stop the writing for ever; whose outcome is dropped is told so.
+        if AssertUnwindSafe(commit(&core, gather(first, &mut requests))).catch_unwind().await.is_err() {
+            tracing::error!("writing a batch panicked");
         }
     }
 }
 
+/// All that waits, up to the bounds of one commit.
+fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
+    let mut bytes = first.bytes;
+    let mut batch = vec![first];
+    while batch.len() < BATCH && bytes < BATCH_BYTES {
+        let Ok(request) = requests.try_recv() else {
+            break;
+        };
+        bytes += request.bytes;
+        batch.push(request);
+    }
+    batch
+}
+
 async fn commit(core: &Core, batch: Vec<Request>) {
     let records: Vec<&Record> = batch.iter().map(|request| &request.record).collect();
-    let error = match write(core, &records).await {
-        Ok(()) => None,
-        Err(error) => Some(error),
-    };
+    let error = write(core, &records).await.err();
     let may_be_one_rows_fault =
         |error: &DbErr| batch.len() > 1 && !matches!(store_error(error.clone()), StoreError::Unavailable(_));
     if error.as_ref().is_some_and(may_be_one_rows_fault) {

@@ -251,3 +251,23 @@ impl Claim for PartClaim {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+
+    #[tokio::test]
+    async fn blobs_are_looked_up_by_their_keys() {
+        for engine in engines().await {
+            engine.fill().await;
+            let core = engine.core();
+            let plan = engine.plan(core.backend.build(&claims(&["resources/1".to_owned()]))).await;
+            let indexes = ["resource_blob", "crash_part_blob", "discarded_blob"];
+            assert!(indexes.iter().all(|index| plan.contains(index)), "{}:\n{plan}", engine.name);
+            for sign in ["Seq Scan", "SCAN "] {
+                assert!(!plan.contains(sign), "{}:\n{plan}", engine.name);
+            }
+        }
+    }
+}

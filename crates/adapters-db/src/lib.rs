@@ -25,6 +25,8 @@ mod migration;
 mod open;
 mod page;
 mod resource;
+#[cfg(test)]
+mod testing;
 mod text_head;
 mod url;
 

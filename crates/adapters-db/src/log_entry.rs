@@ -9,6 +9,7 @@ use crate::group_commit::{GroupCommit, Record};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
+use domain::guid::{DeviceGuid, JobGuid, QueueGuid};
 use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use domain::text::Folded;
 use futures_util::stream::BoxStream;
@@ -30,7 +31,9 @@ impl SqlLogRepository {
 #[async_trait]
 impl LogRepository for SqlLogRepository {
     async fn add(&self, organization: OrganizationId, entry: NewLogEntry) -> Result<(), StoreError> {
-        self.group.add(Record::Log(Box::new(new_row(organization, entry)))).await
+        let texts = [&entry.description, &entry.user, &entry.source, &entry.version, &entry.computer];
+        let bytes = texts.iter().map(|text| text.len()).sum();
+        self.group.add(Record::Log(Box::new(new_row(organization, entry))), bytes).await
     }
 
     fn list(
@@ -61,9 +64,9 @@ fn new_row(organization: OrganizationId, entry: NewLogEntry) -> log_entry::Activ
         serial_folded: folded(&entry.serial_number),
         serial_number: Set(entry.serial_number),
         computer_guid: Set(entry.computer_guid.as_uuid()),
-        device_guid: Set(entry.device_guid.map(|guid| guid.as_uuid())),
-        queue_guid: Set(entry.queue_guid.map(|guid| guid.as_uuid())),
-        job_guid: Set(entry.job_guid.map(|guid| guid.as_uuid())),
+        device_guid: Set(entry.device_guid.map(DeviceGuid::as_uuid)),
+        queue_guid: Set(entry.queue_guid.map(QueueGuid::as_uuid)),
+        job_guid: Set(entry.job_guid.map(JobGuid::as_uuid)),
         job_name: Set(entry.job_name),
         application_version: Set(entry.application_version),
     }

@@ -113,7 +113,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         filter: ListFilter,
     ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
-        list::list(self.core.clone(), organization, filter)
+        list::list(&self.core, organization, filter)
     }
 }
 
@@ -223,5 +223,37 @@ impl Work for Delete {
         }
         let (kind, name): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
         Ok(Deletion::InUse { by: format!("{kind} \"{name}\"") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+    use domain::testing::{pmm_key, resource_guid};
+
+    #[tokio::test]
+    async fn look_ups_use_an_index() {
+        for engine in engines().await {
+            engine.fill().await;
+            let core = engine.core();
+            let guid = resource_guid(1);
+            let by_guid = by_guid(OrganizationId(1), guid).build(core.backend);
+            let (primary, is_postgres) = match core.backend {
+                // Two indexes hold organization and GUID there; either will do.
+                sea_orm::DbBackend::Postgres => ("Index Scan using resource_", true),
+                _ => ("sqlite_autoindex_resource_1", false),
+            };
+            engine.assert_uses(primary, by_guid).await;
+            let pmm = by_pmm(OrganizationId(1), &pmm_key("Group 1", "Media 1", "Mode 1")).build(core.backend);
+            engine.assert_uses("resource_by_pmm", pmm).await;
+            engine.assert_uses("resource_anywhere", core.statement(ANYWHERE, [guid.as_uuid().into()])).await;
+            if !is_postgres {
+                // PostgreSQL may read its few organizations whole.
+                engine.assert_uses("resource_anywhere", core.statement(PUBLISHED, [guid.as_uuid().into()])).await;
+            }
+            let values = || [1_i64.into(), guid.as_uuid().into()];
+            engine.assert_uses(primary, core.statement(DELETE, values())).await;
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::{computers, keys, uses};
 use crate::entity::{device, job, organization, queue, user_account};
 use crate::error::RegistryFault;
 use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, NewKey};
+use domain::guid::{DeviceGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, OnConflict};
@@ -40,14 +41,14 @@ async fn register_organizations(
     db: &impl ConnectionTrait,
     named: &[FleetOrganization],
 ) -> Result<HashMap<String, i64>, DbErr> {
-    let names: BTreeSet<&str> = named.iter().map(|organization| organization.name.as_str()).collect();
+    let sorted: BTreeSet<&str> = named.iter().map(|organization| organization.name.as_str()).collect();
     let row =
         |name: &&str| organization::ActiveModel { id: NotSet, name: Set((*name).to_owned()), publisher: Set(false) };
-    let rows: Vec<_> = names.iter().map(row).collect();
+    let rows: Vec<_> = sorted.iter().map(row).collect();
     let on_conflict =
         OnConflict::column(organization::Column::Name).update_column(organization::Column::Name).to_owned();
     let _: HashSet<i64> = put(db, &rows, &on_conflict, organization::Column::Id).await?;
-    let rows = find_in(db, organization::Entity::find(), organization::Column::Name, names).await?;
+    let rows = find_in(db, organization::Entity::find(), organization::Column::Name, sorted).await?;
 
     let publishers = named.iter().filter_map(|named| named.publisher.map(|publisher| (&named.name, publisher)));
     let publishers: HashMap<&String, bool> = publishers.collect();
@@ -119,7 +120,7 @@ async fn register_queues(
         |queue| queue.guid.as_uuid(),
         |named, row| {
             set(&mut row.name, named.name.as_ref());
-            row.device_guid = named.device.map(|device| device.as_uuid()).or(row.device_guid);
+            row.device_guid = named.device.map(DeviceGuid::as_uuid).or(row.device_guid);
         },
     )
     .await?;
@@ -142,7 +143,7 @@ async fn register_jobs(
         |job| job.guid.as_uuid(),
         |named, row| {
             set(&mut row.name, named.name.as_ref());
-            row.queue_guid = named.queue.map(|queue| queue.as_uuid()).or(row.queue_guid);
+            row.queue_guid = named.queue.map(QueueGuid::as_uuid).or(row.queue_guid);
         },
     )
     .await?;

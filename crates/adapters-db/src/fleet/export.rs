@@ -49,7 +49,7 @@ struct Records {
     devices: HashMap<i64, Vec<device::Model>>,
     queues: HashMap<i64, Vec<queue::Model>>,
     jobs: HashMap<i64, Vec<job::Model>>,
-    uses: HashMap<(String, Uuid), Vec<ResourceGuid>>,
+    used: HashMap<(String, Uuid), Vec<ResourceGuid>>,
 }
 
 impl Records {
@@ -58,12 +58,12 @@ impl Records {
             .apply_if(only, |select, id| select.filter(user_account::Column::OrganizationId.eq(id)));
         let mut users = users.all(db).await?;
         users.sort_by(|one, other| one.name.cmp(&other.name));
-        let mut uses: HashMap<_, Vec<_>> = HashMap::new();
+        let mut used: HashMap<_, Vec<_>> = HashMap::new();
         let rows = resource_use::Entity::find()
             .apply_if(only, |select, id| select.filter(resource_use::Column::OrganizationId.eq(id)))
             .order_by_asc(resource_use::Column::ResourceGuid);
         for row in rows.all(db).await? {
-            uses.entry((row.kind, row.record_guid)).or_default().push(ResourceGuid::from(row.resource_guid));
+            used.entry((row.kind, row.record_guid)).or_default().push(ResourceGuid::from(row.resource_guid));
         }
         let user_names = users.iter().map(|user| (user.id, user.name.clone())).collect();
         let users = users.into_iter().map(|user| (user.organization_id, User { name: user.name, mis_key: None }));
@@ -74,7 +74,7 @@ impl Records {
             devices: records::<device::Entity>(db, only).await?,
             queues: records::<queue::Entity>(db, only).await?,
             jobs: records::<job::Entity>(db, only).await?,
-            uses,
+            used,
         })
     }
 
@@ -95,7 +95,7 @@ impl Records {
             guid: row.guid.into(),
             name: Some(row.name),
             device: row.device_guid.map(Into::into),
-            uses: Some(self.uses.remove(&(queue::Model::WORD.to_owned(), row.guid)).unwrap_or_default()),
+            uses: Some(self.used.remove(&(queue::Model::WORD.to_owned(), row.guid)).unwrap_or_default()),
         };
         let queues = queues.into_iter().map(queue).collect();
         let jobs = self.jobs.remove(&id).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Records {
             guid: row.guid.into(),
             name: Some(row.name),
             queue: row.queue_guid.map(Into::into),
-            uses: Some(self.uses.remove(&(job::Model::WORD.to_owned(), row.guid)).unwrap_or_default()),
+            uses: Some(self.used.remove(&(job::Model::WORD.to_owned(), row.guid)).unwrap_or_default()),
         };
         FleetOrganization {
             name: organization.name,

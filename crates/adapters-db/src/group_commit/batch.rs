@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn rows_are_cut_into_powers_of_two() {
-        assert_eq!(lengths(0), []);
+        assert!(lengths(0).is_empty());
         assert_eq!(lengths(1), [1]);
         assert_eq!(lengths(7), [4, 2, 1]);
         assert_eq!(lengths(600), [256, 256, 64, 16, 8]);

@@ -66,16 +66,19 @@ impl From<Row> for ListedLogEntry {
     }
 }
 
+/// Takes the value of a filter from a row, as it is compared.
+type Value = fn(&Row) -> Folded;
+
 /// One text filter: its column, its pattern, and the value that it is compared with.
 struct TextFilter {
     column: &'static str,
     pattern: Pattern,
-    value: fn(&Row) -> Folded,
+    value: Value,
 }
 
 impl TextFilter {
     fn all_of(filter: &LogFilter) -> Vec<Self> {
-        let filters: [(&Option<Pattern>, &'static str, fn(&Row) -> Folded); 5] = [
+        let filters: [(_, _, Value); 5] = [
             (&filter.serial_number, "serial_folded", |row| Folded::from_stored(row.serial_folded.clone())),
             (&filter.user, "user_folded", |row| Folded::of(&row.user_name)),
             (&filter.source, "source_folded", |row| Folded::of(&row.source)),
@@ -161,4 +164,39 @@ fn select(
         let necessary = condition(text.column, &text.pattern).necessary;
         select.apply_if(necessary, QueryFilter::filter)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+    use domain::log_entry::LogType;
+    use domain::timestamp::Timestamp;
+
+    #[tokio::test]
+    async fn each_filter_is_read_in_the_order_of_an_index() {
+        let pattern = |text: &str| Some(Pattern::new(text));
+        let none = LogFilter::default;
+        let time = Some(Timestamp::from_micros(1_001_000));
+        let filters = [
+            ("log_entry_by_serial", LogFilter { serial_number: pattern("SN 7"), ..none() }),
+            ("log_entry_by_user", LogFilter { user: pattern("User 7"), ..none() }),
+            ("log_entry_by_source", LogFilter { source: pattern("Source 7"), ..none() }),
+            ("log_entry_by_version", LogFilter { version: pattern("1.0.7"), ..none() }),
+            ("log_entry_by_computer", LogFilter { computer: pattern("RIP 7"), ..none() }),
+            ("log_entry_by_time", LogFilter { from: time, ..none() }),
+            ("log_entry_by_time", LogFilter { to: time, ..none() }),
+            ("log_entry_by_time", LogFilter { log_type: Some(LogType::Log), ..none() }),
+            ("log_entry_by_time", LogFilter { user: pattern("*ser*"), ..none() }),
+            ("log_entry_by_user", LogFilter { user: pattern("User 7"), version: pattern("1.*"), from: time, ..none() }),
+        ];
+        for engine in engines().await {
+            engine.fill().await;
+            for (index, filter) in &filters {
+                let texts = TextFilter::all_of(filter);
+                let select = select(OrganizationId(1), filter, &texts, (1_002_000, 9)).limit(128);
+                engine.assert_uses(index, select.build(engine.core().backend)).await;
+            }
+        }
+    }
 }

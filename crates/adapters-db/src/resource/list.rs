@@ -31,7 +31,7 @@ const MERGED: usize = 16;
 type Rows = BoxStream<'static, Result<Row, StoreError>>;
 
 pub(super) fn list(
-    core: Arc<Core>,
+    core: &Arc<Core>,
     organization: OrganizationId,
     filter: ListFilter,
 ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
@@ -233,4 +233,77 @@ fn within(rows: Vec<Row>, last: bool, head: &str) -> (Vec<Row>, Place) {
         _ => Place::Behind(Some((head.to_owned(), Uuid::max()))),
     };
     (rows, place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+
+    #[tokio::test]
+    async fn a_list_is_read_in_the_order_of_an_index() {
+        for engine in engines().await {
+            engine.fill().await;
+            let backend = engine.core().backend;
+            let behind = ("name 5".to_owned(), Uuid::nil());
+            for (kind, index) in [(None, "resource_by_name"), (Some("type 1"), "resource_by_type")] {
+                for behind in [None, Some(&behind)] {
+                    let all = all(OrganizationId(1), Domain::Private, kind);
+                    engine.assert_uses(index, in_index_order(all, behind).limit(128).build(backend)).await;
+                }
+                let all = all(OrganizationId(1), Domain::Private, kind);
+                let plan = engine.plan(in_name_order(all, "name 5", Some(&behind)).limit(128).build(backend)).await;
+                assert!(plan.contains(index), "{}:\n{plan}", engine.name);
+            }
+        }
+    }
+
+    fn row(name: &str, guid: u128) -> Row {
+        Row {
+            guid: Uuid::from_u128(guid),
+            resource_type: "Label".to_owned(),
+            checksum: String::new(),
+            name: name.to_owned(),
+            name_folded: name.to_owned(),
+        }
+    }
+
+    fn guids(rows: &[Row]) -> Vec<u128> {
+        rows.iter().map(|row| row.guid.as_u128()).collect()
+    }
+
+    #[test]
+    fn a_run_of_long_names_that_a_page_holds_whole_is_sorted() {
+        let long = "n".repeat(128);
+        let page = || vec![row("a", 9), row(&format!("{long}b"), 1), row(&format!("{long}a"), 2), row("z", 3)];
+        let (rows, place) = settle(page(), false);
+        assert_eq!(guids(&rows), [9, 2, 1, 3]);
+        assert_eq!(place, Place::Behind(Some(("z".to_owned(), Uuid::from_u128(3)))));
+        let (rows, place) = settle(page(), true);
+        assert_eq!((guids(&rows), place), (vec![9, 2, 1, 3], Place::End));
+    }
+
+    #[test]
+    fn a_run_of_long_names_that_may_go_on_is_left_to_the_next_page() {
+        let long = "n".repeat(128);
+        let page = vec![row("a", 9), row(&format!("{long}b"), 1), row(&format!("{long}a"), 2)];
+        let (rows, place) = settle(page, false);
+        assert_eq!(guids(&rows), [9]);
+        assert_eq!(place, Place::Behind(Some(("a".to_owned(), Uuid::from_u128(9)))));
+    }
+
+    #[test]
+    fn a_run_that_fills_a_page_is_read_in_the_order_of_names() {
+        let long = "n".repeat(128);
+        let page = vec![row(&format!("{long}b"), 1), row(&format!("{long}a"), 2)];
+        let (rows, place) = settle(page, false);
+        assert_eq!(guids(&rows), []);
+        assert_eq!(place, Place::Within { head: long.clone(), behind: None });
+        let page = vec![row(&format!("{long}a"), 2)];
+        let (_, place) = within(page, false, &long);
+        let behind = Some((format!("{long}a"), Uuid::from_u128(2)));
+        assert_eq!(place, Place::Within { head: long.clone(), behind });
+        let (_, place) = within(Vec::new(), true, &long);
+        assert_eq!(place, Place::Behind(Some((long, Uuid::max()))));
+    }
 }

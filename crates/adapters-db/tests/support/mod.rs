@@ -1,6 +1,7 @@
 //! What the tests of this crate open databases with.
 
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "postgres.rs"]
 pub mod postgres;

@@ -1,0 +1,76 @@
+//! A database that goes away while it is used, and comes back.
+
+use crate::support::postgres::Cluster;
+use crate::support::{config, sqlite};
+use adapters_db::{Database, DatabaseConfig};
+use domain::caller::OrganizationId;
+use domain::error::StoreError;
+use domain::log_entry::{LogFilter, LogRepository, Pattern};
+use domain::resource::{ResourceRepository, Storing};
+use domain::testing::{a_log_entry, a_resource, at, resource_guid};
+use futures_util::TryStreamExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+const ACME: OrganizationId = OrganizationId(1);
+
+fn impatient(url: &str) -> DatabaseConfig {
+    DatabaseConfig { acquire_timeout: Duration::from_secs(1), ..config(url) }
+}
+
+fn is_unavailable<T>(outcome: &Result<T, StoreError>) -> bool {
+    matches!(outcome, Err(StoreError::Unavailable(_)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_is_unavailable_until_it_is_back_and_nothing_is_lost() {
+    let cluster = Arc::new(tokio::task::spawn_blocking(Cluster::start).await.unwrap());
+    let url = cluster.database();
+    let database = Database::connect(&impatient(&url)).await.unwrap();
+    database.migrate().await.unwrap();
+    let (resources, logs) = (database.resources(), database.logs());
+    assert_eq!(resources.store(ACME, a_resource(1), at(0)).await.unwrap(), Storing::Stored);
+    logs.add(ACME, a_log_entry("before")).await.unwrap();
+
+    let server = cluster.clone();
+    tokio::task::spawn_blocking(move || server.crash()).await.unwrap();
+    let found = resources.find(ACME, resource_guid(1)).await;
+    assert!(is_unavailable(&found), "{found:?}");
+    let stored = resources.store(ACME, a_resource(2), at(0)).await;
+    assert!(is_unavailable(&stored), "{stored:?}");
+    let added = logs.add(ACME, a_log_entry("meanwhile")).await;
+    assert!(is_unavailable(&added), "{added:?}");
+    assert!(is_unavailable(&database.ping().await));
+
+    let server = cluster.clone();
+    tokio::task::spawn_blocking(move || server.restart()).await.unwrap();
+    database.ping().await.unwrap();
+    assert!(resources.find(ACME, resource_guid(1)).await.unwrap().is_some());
+    logs.add(ACME, a_log_entry("after")).await.unwrap();
+    let all = LogFilter { user: Some(Pattern::new("*")), ..LogFilter::default() };
+    let listed: Vec<_> = logs.list(ACME, all).try_collect().await.unwrap();
+    let listed: Vec<_> = listed.into_iter().map(|entry| entry.description).collect();
+    assert_eq!(listed, ["after", "before"]);
+    database.close().await;
+    tokio::task::spawn_blocking(move || drop(cluster)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_another_program_locks_is_unavailable_for_writing_until_it_is_free() {
+    use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+    use sea_orm::sqlx::{Connection, Executor};
+    let test = sqlite().await;
+    let path = test.folder.as_ref().unwrap().path().join("platen.db");
+    let database = Database::connect(&impatient(&test.url)).await.unwrap();
+    let options = SqliteConnectOptions::new().filename(path);
+    let mut program = SqliteConnection::connect_with(&options).await.unwrap();
+    program.execute("BEGIN IMMEDIATE").await.unwrap();
+    let stored = database.resources().store(ACME, a_resource(1), at(0)).await;
+    assert!(is_unavailable(&stored), "{stored:?}");
+    let added = database.logs().add(ACME, a_log_entry("meanwhile")).await;
+    assert!(is_unavailable(&added), "{added:?}");
+    // Readers are not kept waiting.
+    assert_eq!(database.resources().find(ACME, resource_guid(1)).await.unwrap(), None);
+    program.execute("ROLLBACK").await.unwrap();
+    assert_eq!(database.resources().store(ACME, a_resource(2), at(0)).await.unwrap(), Storing::Stored);
+}

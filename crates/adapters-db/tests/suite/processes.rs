@@ -1,0 +1,143 @@
+//! Several processes over one database: here, databases that were opened one by one.
+
+use crate::support::{TestDatabase, config, postgres, sqlite};
+use adapters_db::Database;
+use domain::blob::BlobLedger;
+use domain::caller::OrganizationId;
+use domain::device_status::{DeviceStatus, DeviceStatusRepository};
+use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, Queue};
+use domain::guid::{DeviceGuid, QueueGuid};
+use domain::log_entry::{LogFilter, LogRepository, Pattern};
+use domain::resource::{Deletion, NewResource, ResourceRepository, StoredContent, Storing};
+use domain::testing::{a_blob_key, a_log_entry, a_resource, a_status, at, numbered, resource_guid};
+use domain::timestamp::Timestamp;
+use futures_util::future::join_all;
+use futures_util::{FutureExt, TryStreamExt};
+use std::collections::BTreeSet;
+
+const ACME: OrganizationId = OrganizationId(1);
+
+/// Both engines, each opened three times.
+async fn engines() -> Vec<(TestDatabase, Vec<Database>)> {
+    let mut engines = Vec::new();
+    for test in [sqlite().await, postgres().await] {
+        let mut processes = vec![test.database.clone()];
+        for _ in 0..2 {
+            processes.push(Database::connect(&config(&test.url)).await.unwrap());
+        }
+        engines.push((test, processes));
+    }
+    engines
+}
+
+/// The numbers 1 to 200 in an order that is neither rising nor falling.
+fn shuffled() -> impl Iterator<Item = i64> {
+    (0..200).map(|place| place * 73 % 200 + 1)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_200_concurrent_updates_the_newest_stays_and_exactly_the_others_are_discarded() {
+    for (_test, processes) in engines().await {
+        let writes = shuffled().zip((0..3).cycle()).map(|(number, process)| {
+            let repository = processes[process].resources();
+            async move {
+                let key = a_blob_key(number.unsigned_abs().into());
+                let content = StoredContent { key: key.clone(), size: 16 };
+                let update = NewResource { modified: at(number), content, ..a_resource(1) };
+                let stored = repository.store(ACME, update, at(1000)).await.unwrap();
+                (stored == Storing::Stored).then_some(key)
+            }
+        });
+        let mut stored: BTreeSet<_> = join_all(writes).await.into_iter().flatten().collect();
+        let current = processes[0].resources().find(ACME, resource_guid(1)).await.unwrap().unwrap();
+        assert_eq!((current.modified, &current.content.key), (at(200), &a_blob_key(200)));
+        assert!(stored.remove(&current.content.key));
+        let discarded = processes[1].ledger().discarded_before(at(1001), 1000).await.unwrap();
+        assert_eq!(discarded.iter().cloned().collect::<BTreeSet<_>>(), stored);
+        assert_eq!(discarded.len(), stored.len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_status_received_wins_whichever_process_received_it() {
+    let device = DeviceGuid::from(numbered(1));
+    for (_test, processes) in engines().await {
+        let writes = shuffled().zip((0..3).cycle()).map(|(number, process)| {
+            let repository = processes[process].device_statuses();
+            let received = Timestamp::from_micros(at(0).as_micros() + number);
+            let status = DeviceStatus { received, message: Some(number.to_string()), ..a_status(device) };
+            async move { repository.put(ACME, status).await.unwrap() }
+        });
+        join_all(writes).await;
+        let last = processes[0].device_statuses().find(ACME, device).await.unwrap().unwrap();
+        assert_eq!(last.message.as_deref(), Some("200"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statuses_of_many_devices_in_any_order_never_block_each_other() {
+    for (_test, processes) in engines().await {
+        let writes = (0..600_u64).map(|number| {
+            // Each process takes the devices in an order of its own.
+            let process = usize::try_from(number % 3).unwrap();
+            let device = [number / 3, 199 - number / 3, number / 3 * 73 % 200][process];
+            let repository = processes[process].device_statuses();
+            let status = a_status(DeviceGuid::from(numbered(u128::from(device))));
+            async move { repository.put(ACME, status).await }
+        });
+        for written in join_all(writes).await {
+            written.unwrap();
+        }
+    }
+}
+
+/// Decision O3: whatever the order, a resource in use is there if it was there when its use began.
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_and_changes_of_use_at_once_follow_one_another() {
+    for (_test, processes) in engines().await {
+        let named = |uses| FleetOrganization {
+            name: "Acme Print".to_owned(),
+            queues: vec![Queue { guid: QueueGuid::from(numbered(7)), name: None, device: None, uses: Some(uses) }],
+            ..FleetOrganization::default()
+        };
+        let unused = Fleet { organizations: vec![named(Vec::new())] };
+        let used = Fleet { organizations: vec![named(vec![resource_guid(1)])] };
+        processes[0].fleet_registry().apply(&unused, &[], at(0)).await.unwrap();
+        let mut number = 0_u32;
+        for _ in 0..25 {
+            number += 1;
+            let resource = NewResource { modified: at(number.into()), ..a_resource(1) };
+            let content = StoredContent { key: a_blob_key(number.into()), size: 16 };
+            processes[0].resources().store(ACME, NewResource { content, ..resource }, at(0)).await.unwrap();
+            let (deleter, registry) = (processes[1].resources(), processes[2].fleet_registry());
+            let (deletion, applied) =
+                tokio::join!(deleter.delete(ACME, resource_guid(1), at(0)), registry.apply(&used, &[], at(0)));
+            applied.unwrap();
+            let is_there = processes[0].resources().find(ACME, resource_guid(1)).await.unwrap().is_some();
+            assert_eq!(is_there, matches!(deletion.unwrap(), Deletion::InUse { .. }));
+            let again = deleter.delete(ACME, resource_guid(1), at(0)).await.unwrap();
+            assert_ne!(again, Deletion::Deleted);
+            processes[0].fleet_registry().apply(&unused, &[], at(0)).await.unwrap();
+            processes[0].resources().delete(ACME, resource_guid(1), at(0)).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_write_that_was_begun_is_durable_though_its_caller_went_away() {
+    for (_test, processes) in engines().await {
+        let repository = processes[0].resources();
+        assert!(repository.store(ACME, a_resource(1), at(0)).now_or_never().is_none());
+        let logs = processes[0].logs();
+        for number in 0..100 {
+            assert!(logs.add(ACME, a_log_entry(&number.to_string())).now_or_never().is_none());
+        }
+        // Closing waits for what was begun; the other process sees it without any waiting of ours.
+        processes[0].clone().close().await;
+        assert!(processes[1].resources().find(ACME, resource_guid(1)).await.unwrap().is_some());
+        let all = LogFilter { user: Some(Pattern::new("*")), ..LogFilter::default() };
+        let listed: Vec<_> = processes[1].logs().list(ACME, all).try_collect().await.unwrap();
+        let listed: Vec<_> = listed.into_iter().map(|entry| entry.description).collect();
+        assert_eq!(listed, (0..100).rev().map(|number| number.to_string()).collect::<Vec<_>>());
+    }
+}
