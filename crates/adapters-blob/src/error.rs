@@ -28,12 +28,11 @@ struct Answer(String);
 /// A failed call of `object_store`.
 pub(crate) fn store_error(action: impl Display, place: &str, error: &object_store::Error) -> StoreError {
     let chain = || std::iter::successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
+    // What goes wrong on the way to a server may pass; what a disk reports has to be looked at.
+    let on_the_way = chain().any(<dyn Error>::is::<HttpError>);
     if let Some(cause) = chain().find_map(|error| error.downcast_ref::<io::Error>()) {
-        // What goes wrong on the way to a server may pass; what a disk reports has to be looked at.
-        let passes = may_pass(cause) || chain().any(|error| error.is::<HttpError>());
-        return wrap(action, place, passes, Box::new(copied(cause)));
+        return wrap(action, place, on_the_way || may_pass(cause), Box::new(copied(cause)));
     }
-    let on_the_way = chain().any(|error| error.is::<HttpError>());
     let last = chain().last().map_or_else(String::new, ToString::to_string);
     match status_and_body(&error.to_string()) {
         Some((status, body)) => {

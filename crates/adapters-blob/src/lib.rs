@@ -86,9 +86,9 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    fn from_store(error: &StoreError) -> Self {
+    fn from_store(error: &StoreError, remark: &str) -> Self {
         // The outermost words say no more than the variant.
-        let told = std::error::Error::source(error).map_or_else(|| spelled_out(error), spelled_out);
+        let told = std::error::Error::source(error).map_or_else(|| spelled_out(error), spelled_out) + remark;
         match error {
             StoreError::Unavailable(_) => Self::Unavailable(told),
             _ => Self::Misconfigured(told),
@@ -116,5 +116,5 @@ async fn open_folder(path: PathBuf) -> Result<LocalPlace, OpenError> {
     opened
         .map_err(std::io::Error::other)
         .flatten()
-        .map_err(|cause| OpenError::from_store(&error::io_error("keep blobs", &name, cause)))
+        .map_err(|cause| OpenError::from_store(&error::io_error("keep blobs", &name, cause), ""))
 }

@@ -28,7 +28,7 @@ const PATIENCE: Patience =
 /// An outage of a minute leaves no parts behind. Those of a longer one, and of a killed process, are
 /// for the lifecycle rule of the bucket.
 const REMOVAL_PAUSES: [Duration; 4] =
-    [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20), Duration::from_secs(60)];
+    [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20), Duration::from_mins(1)];
 
 const MANNER: Manner =
     Manner { part_size: PART_SIZE, parts_at_once: 2, patience: Some(PATIENCE), removal_pauses: &REMOVAL_PAUSES };
@@ -39,6 +39,18 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 const DEFAULT_REGION: &str = "us-east-1";
+
+/// Without it nobody would guess where the failure of a request for credentials comes from.
+const NO_KEYS: &str = " (no access key is configured, in the environment or in a profile, so the instance was asked)";
+
+/// Where the credentials come from.
+#[derive(Debug)]
+enum Keys {
+    /// Something that is configured or in the environment.
+    Known,
+    /// The instance, as the last resort.
+    OfInstance,
+}
 
 /// A bucket.
 pub(crate) struct S3Place {
@@ -54,10 +66,14 @@ impl S3Place {
         let wrong = |what: String| OpenError::Misconfigured(format!("blob store in S3: {what}"));
         let prefix = config.prefix.as_deref().unwrap_or_default().trim_matches('/');
         let prefix = Path::parse(prefix).map_err(|error| wrong(format!("the prefix can't be used: {error}")))?;
-        let objects = builder(config).map_err(wrong)?.build().map_err(|error| wrong(one_line(&error.to_string())))?;
+        let (builder, keys) = builder(config).map_err(wrong)?;
+        let objects = builder.build().map_err(|error| wrong(one_line(&error.to_string())))?;
         let place = Self { name: name(config), prefix, objects };
-        place.reach().await.map_err(|error| OpenError::from_store(&error))?;
-        Ok(place)
+        match (place.reach().await, keys) {
+            (Ok(()), _) => Ok(place),
+            (Err(error), Keys::Known) => Err(OpenError::from_store(&error, "")),
+            (Err(error), Keys::OfInstance) => Err(OpenError::from_store(&error, NO_KEYS)),
+        }
     }
 }
 
@@ -109,7 +125,7 @@ fn name(config: &S3Config) -> String {
     }
 }
 
-fn builder(config: &S3Config) -> Result<AmazonS3Builder, String> {
+fn builder(config: &S3Config) -> Result<(AmazonS3Builder, Keys), String> {
     let client = ClientOptions::new()
         .with_allow_http(config.allow_http)
         // A download takes as long as its reader; what an answer may take is bounded elsewhere.
@@ -118,7 +134,7 @@ fn builder(config: &S3Config) -> Result<AmazonS3Builder, String> {
         .with_pool_idle_timeout(IDLE_TIMEOUT);
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_millis(800), base: 2.0 };
-    let retry = RetryConfig { backoff, max_retries: 3, retry_timeout: Duration::from_secs(4 * 60) };
+    let retry = RetryConfig { backoff, max_retries: 3, retry_timeout: Duration::from_mins(4) };
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(&config.bucket)
         .with_client_options(client)
@@ -135,14 +151,15 @@ fn builder(config: &S3Config) -> Result<AmazonS3Builder, String> {
         (None, None) => None,
         _ => return Err("access_key_id and secret_access_key must be given together".to_owned()),
     };
-    let profile =
-        if given.is_none() && !environment_has_credentials() { Profile::of_environment()? } else { Profile::default() };
+    let known = given.is_some() || environment_has_credentials();
+    let profile = if known { Profile::default() } else { Profile::of_environment()? };
+    let keys = if known || profile.credential.is_some() { Keys::Known } else { Keys::OfInstance };
     if let Some(credential) = given.or(profile.credential) {
         builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(credential)));
     }
-    let known = builder.get_config_value(&AmazonS3ConfigKey::Region);
-    let region = config.region.clone().or(known).or(profile.region);
-    Ok(builder.with_region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned())))
+    let of_environment = builder.get_config_value(&AmazonS3ConfigKey::Region);
+    let region = config.region.clone().or(of_environment).or(profile.region);
+    Ok((builder.with_region(region.unwrap_or_else(|| DEFAULT_REGION.to_owned())), keys))
 }
 
 fn static_credential(id: &SecretString, secret: &SecretString) -> AwsCredential {
@@ -178,10 +195,8 @@ fn endpoint(config: &S3Config) -> Result<Option<String>, String> {
         "http" => return Err(format!("the endpoint {endpoint} is not encrypted, which allow_http must permit")),
         _ => return Err(format!("the endpoint {endpoint} must begin with https:// or http://")),
     }
-    Ok(Some(match config.path_style {
-        true => endpoint.to_owned(),
-        false => format!("{scheme}://{}.{host}", config.bucket),
-    }))
+    let endpoint = if config.path_style { endpoint.to_owned() } else { format!("{scheme}://{}.{host}", config.bucket) };
+    Ok(Some(endpoint))
 }
 
 #[cfg(test)]
@@ -227,7 +242,8 @@ mod tests {
             secret_access_key: Some("secret".into()),
             ..config("http://localhost:1", true, true)
         };
-        let builder = builder(&given).unwrap();
+        let (builder, keys) = builder(&given).unwrap();
+        assert!(matches!(keys, Keys::Known));
         let value = |key| builder.get_config_value(&key);
         assert_eq!(value(AmazonS3ConfigKey::S3Endpoint).as_deref(), Some("http://localhost:1"));
         assert_eq!(value(AmazonS3ConfigKey::Region).as_deref(), Some("eu-central-1"));

@@ -180,12 +180,11 @@ impl Upload {
             self.join_part().await?;
         }
         let payload = PutPayload::from(std::mem::take(&mut self.gathered));
-        let mut parts = match self.parts.take() {
-            Some(parts) => parts,
-            None => {
-                self.place.prepare(&self.key).await?;
-                within(&*self.place, 0, self.place.begin_parts(&self.location)).await?
-            }
+        let mut parts = if let Some(parts) = self.parts.take() {
+            parts
+        } else {
+            self.place.prepare(&self.key).await?;
+            within(&*self.place, 0, self.place.begin_parts(&self.location)).await?
         };
         let (place, bytes) = (self.place.clone(), payload.content_length() as u64);
         let part = parts.put_part(payload);

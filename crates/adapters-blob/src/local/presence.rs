@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 const LOCK_FILE: &str = ".platen-lock";
 
 /// A live upload writes at least this often, if it moves at all.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60 * 60);
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 /// The lock is held by one alone only for the moment of its opening.
 const ATTEMPTS: usize = 5;

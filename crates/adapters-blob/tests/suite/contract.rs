@@ -24,3 +24,16 @@ async fn in_bucket() -> (Arc<dyn BlobStore>, S3Server) {
     let server = S3Server::start().await;
     (open(&server.config()).await.unwrap(), server)
 }
+
+/// A clause that is written but not listed would never run.
+#[test]
+fn every_clause_is_listed() {
+    let suite = concat!(env!("CARGO_MANIFEST_DIR"), "/../domain/src/contract/blob_store.rs");
+    let suite = std::fs::read_to_string(suite).unwrap();
+    let clauses: Vec<_> =
+        suite.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split('(').next()).collect();
+    assert!(clauses.len() > 15);
+    for clause in clauses {
+        assert!(suite.contains(&format!("            {clause}\n")), "{clause} is not listed");
+    }
+}
