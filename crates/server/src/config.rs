@@ -152,20 +152,23 @@ fn blob_place(layers: &Layers) -> Result<BlobConfig> {
     let kind = required(layers, "blobs.kind", blob_kind)?;
     let path = required(layers, "blobs.path", values::path)?;
     let bucket = match kind {
-        BlobKind::S3 => required(layers, "blobs.bucket", values::filled_text)?,
+        BlobKind::S3 => required(layers, "blobs.bucket", values::host_name)?,
         BlobKind::Local | BlobKind::Memory => String::new(),
     };
     let (access_key_id, secret_access_key) = access_key(layers)?.unzip();
     let s3 = S3Config {
         bucket,
         prefix: Some(required(layers, "blobs.prefix", values::prefix)?).filter(|prefix| !prefix.is_empty()),
-        region: optional(layers, "blobs.region", values::filled_text)?,
+        region: optional(layers, "blobs.region", values::host_name)?,
         endpoint: optional(layers, "blobs.endpoint", values::http_url)?,
         access_key_id,
         secret_access_key,
         allow_http: required(layers, "blobs.allow_http", values::switch)?,
         path_style: required(layers, "blobs.path_style", values::switch)?,
     };
+    if matches!(kind, BlobKind::S3) && !s3.path_style && s3.endpoint.as_deref().is_some_and(values::has_ip_host) {
+        bail!("blobs.path_style is false; beside a blobs.endpoint that is an IP address, allowed is true");
+    }
     Ok(match kind {
         BlobKind::Local => BlobConfig::Local { path },
         BlobKind::S3 => BlobConfig::S3(s3),

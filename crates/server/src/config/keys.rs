@@ -41,7 +41,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("database.max_connections", Some("16"), COUNT),
     key("blobs.kind", Some("local"), "local, s3 or memory"),
     key("blobs.path", Some("data/blobs"), "the path of a folder"),
-    key("blobs.bucket", None, "the name of a bucket (required where blobs.kind is s3)"),
+    key("blobs.bucket", None, "the name of a bucket, required where blobs.kind is s3"),
     key("blobs.prefix", Some(""), "a text without a leading slash, such as platen/production"),
     key("blobs.region", None, "the name of a region, such as eu-central-1"),
     key("blobs.endpoint", None, "an http:// or https:// URL"),

@@ -18,10 +18,10 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("database.max_connections", "64", "2000"),
     ("blobs.kind", "memory", "tape"),
     ("blobs.path", "/srv/blobs", ""),
-    ("blobs.bucket", "bucket-1", " "),
+    ("blobs.bucket", "bucket-1", "my bucket"),
     ("blobs.prefix", "platen/production", "/platen"),
-    ("blobs.region", "eu-central-1", " "),
-    ("blobs.endpoint", "http://127.0.0.1:9000", "127.0.0.1:9000"),
+    ("blobs.region", "eu-central-1", "eu/1"),
+    ("blobs.endpoint", "http://minio:9000", "minio:9000"),
     ("blobs.access_key_id", "AKIAHUNTER2", " "),
     ("blobs.secret_access_key", "hunter2-secret", " "),
     ("blobs.allow_http", "true", "yes"),
@@ -288,6 +288,19 @@ fn s3_needs_a_bucket_and_both_halves_of_a_key() {
     assert!(told.starts_with("blobs.secret_access_key is not set; "), "{told}");
     let told = refusal(Some("blobs.secret_access_key = 'a'"), &[]);
     assert!(told.starts_with("blobs.access_key_id is not set; "), "{told}");
+}
+
+#[test]
+fn an_endpoint_that_is_an_address_needs_the_bucket_in_the_path() {
+    for endpoint in ["http://127.0.0.1:9000", "https://[::1]:9000"] {
+        let file = format!("blobs = {{ kind = 's3', bucket = 'b', endpoint = '{endpoint}' }}");
+        assert!(refusal(Some(&file), &[]).starts_with("blobs.path_style is false"), "{endpoint}");
+        read(Some(&file), &environment_of(&[("blobs.path_style", "true")])).unwrap();
+        read(Some(&file), &environment_of(&[("blobs.kind", "local")])).unwrap();
+    }
+    for endpoint in ["http://", "ftp://minio", "http://mi nio", "minio"] {
+        assert_eq!(values::http_url(&Raw::Text(endpoint)), None, "{endpoint}");
+    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! From a value as it was written to what a key means by it; `None` where the key doesn't allow it.
 
 use super::layers::Raw;
+use reqwest::Url;
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
@@ -100,10 +101,22 @@ pub(super) fn prefix(raw: &Raw<'_>) -> Option<String> {
     (prefix.is_empty() || prefix.split('/').all(usable)).then(|| prefix.to_owned())
 }
 
+/// What can stand in a host name: buckets and regions do.
+pub(super) fn host_name(raw: &Raw<'_>) -> Option<String> {
+    let usable = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    filled_text(raw).filter(|name| name.chars().all(usable))
+}
+
 pub(super) fn http_url(raw: &Raw<'_>) -> Option<String> {
     let text = text(raw)?;
-    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"))?;
-    (!rest.is_empty() && !rest.contains(char::is_whitespace)).then_some(text)
+    let url = Url::parse(&text).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(text)
+}
+
+/// Whether a URL names its host by an address, below which there are no names.
+pub(super) fn has_ip_host(url: &str) -> bool {
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.is_some_and(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok())
 }
 
 pub(super) fn database_url(raw: &Raw<'_>) -> Option<String> {

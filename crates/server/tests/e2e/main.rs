@@ -8,5 +8,7 @@ mod support;
 
 mod bounds;
 mod commands;
+mod draining;
 mod durability;
 mod serving;
+mod upkeep;

@@ -22,8 +22,8 @@ pub(crate) async fn multiply_resources(file: &Path, count: u32) {
             (guid, name, name_folded, organization_id, resource_type, type_folded, checksum, modified_at, domain, meta,
              meta_digest, profile_group_folded, media_folded, mode_folded, blob_key, content_size)
         SELECT randomblob(16), name || ' ' || i, name_folded || ' ' || i, organization_id, resource_type, type_folded,
-             checksum, modified_at, domain, meta, meta_digest, profile_group_folded, media_folded, mode_folded, blob_key,
-             content_size
+             checksum, modified_at, domain, meta, meta_digest, profile_group_folded, media_folded, mode_folded,
+             blob_key, content_size
         FROM resource, n";
     let done = sqlx::query(sql).bind(count).execute(&mut open(file).await).await.unwrap();
     assert_eq!(done.rows_affected(), u64::from(count) - 1);

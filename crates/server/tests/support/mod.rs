@@ -4,6 +4,7 @@
 pub(crate) mod client;
 pub(crate) mod content;
 pub(crate) mod database;
+pub(crate) mod halting;
 
 use client::Client;
 use std::fs::{self, File};
