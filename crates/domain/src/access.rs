@@ -4,6 +4,7 @@ mod credentials;
 mod directory;
 mod service;
 
+pub(crate) use credentials::reads_as_itself;
 pub use credentials::{CredentialDigest, SentCredentials};
 pub use directory::{CredentialDirectory, KeyHolder, RegisteredComputer};
 pub use service::{AccessService, Wording};

@@ -64,6 +64,12 @@ impl fmt::Debug for SentCredentials {
     }
 }
 
+/// Whether a header of this value is read as just this value: `a, a` would be read as `a`, and none
+/// such could ever match (decision A8).
+pub(crate) fn reads_as_itself(value: &str) -> bool {
+    Sent::read(&[value.to_owned()]) == Sent::One(value)
+}
+
 /// One header after decision A8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sent<'a> {

@@ -4,6 +4,7 @@
 mod tests;
 
 use super::{Computer, Device, Fleet, FleetOrganization, Job, MIN_KEY_LENGTH, Queue, Secret, User};
+use crate::access::reads_as_itself;
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use crate::json::Json;
 use crate::text::{is_blank, storable};
@@ -187,6 +188,9 @@ impl<'a> Node<'a> {
             Some(text) if text.trim() != text => Err(self.wrong(name, "must not begin or end with white space")),
             Some(text) if text.chars().any(char::is_control) => {
                 Err(self.wrong(name, "must not hold control characters"))
+            }
+            Some(text) if !reads_as_itself(text) => {
+                Err(self.wrong(name, "must not be one value repeated between commas, or end with a comma"))
             }
             _ => Ok(text),
         }

@@ -205,6 +205,11 @@ fn a_hardware_hash_needs_its_serial_number() {
     for members in ["\"serial_number\":\" SN-1000\"", "\"hardware_hash\":\"HH\\n\",\"serial_number\":\"SN-1000\""] {
         assert!(wrong(&computer(members)).contains("white space"), "{members}");
     }
+    // Decision A8: a value repeated between commas counts once, so that these would never match either.
+    for serial in ["SN-1,SN-1", "SN-1,", ",SN-1"] {
+        assert!(wrong(&computer(&format!("\"serial_number\":\"{serial}\""))).contains("comma"), "{serial}");
+    }
+    assert!(read_fleet(&computer("\"serial_number\":\"SN,1\"")).is_ok());
 }
 
 #[test]
