@@ -212,3 +212,35 @@ where
         None => Ok(u32::try_from(names.len()).unwrap_or(u32::MAX)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::known;
+    use crate::OpenError;
+    use crate::migration::Migrator;
+    use crate::testing::engines;
+    use sea_orm_migration::MigratorTrait;
+    use std::collections::HashSet;
+
+    #[tokio::test]
+    async fn a_database_that_a_later_version_migrated_is_refused() {
+        for engine in engines().await {
+            engine.run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('9999_later', 0)").await;
+            let database = &engine.database;
+            for refused in [
+                database.migrate().await.map(drop).unwrap_err(),
+                database.require_current().await.unwrap_err(),
+                database.schema_version().await.map(drop).unwrap_err(),
+            ] {
+                assert!(matches!(&refused, OpenError::Newer { found, .. } if found == "9999_later"), "{refused}");
+                assert!(refused.to_string().contains("newer"), "{refused}");
+            }
+        }
+    }
+
+    #[test]
+    fn migrations_have_names_of_their_own() {
+        let names: HashSet<String> = Migrator::migrations().iter().map(|one| one.name().to_owned()).collect();
+        assert_eq!(u32::try_from(names.len()).unwrap(), known());
+    }
+}

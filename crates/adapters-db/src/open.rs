@@ -142,3 +142,33 @@ where
         tries += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::engines;
+    use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, Statement};
+
+    async fn pragma(connection: &DatabaseConnection, name: &str) -> String {
+        let ask = Statement::from_string(DbBackend::Sqlite, format!("PRAGMA {name}"));
+        let row = connection.query_one_raw(ask).await.unwrap().unwrap();
+        row.try_get_by_index::<String>(0).or_else(|_| row.try_get_by_index::<i64>(0).map(|n| n.to_string())).unwrap()
+    }
+
+    /// Decision L9: what was answered 200 is on the disk.
+    #[tokio::test]
+    async fn sqlite_writes_ahead_fully_synchronised_and_reads_only_read() {
+        let engines = engines().await;
+        let core = engines[0].core();
+        for (name, writes, reads) in [
+            ("journal_mode", "wal", "wal"),
+            ("synchronous", "2", "2"),
+            ("foreign_keys", "1", "1"),
+            ("busy_timeout", "30000", "30000"),
+            ("query_only", "0", "1"),
+        ] {
+            assert_eq!(pragma(&core.writes, name).await, writes, "{name}");
+            assert_eq!(pragma(&core.reads, name).await, reads, "{name}");
+        }
+        assert!(core.reads.execute_unprepared("DELETE FROM resource").await.is_err());
+    }
+}
