@@ -37,7 +37,7 @@ const TOOLS: [&str; 2] = ["bench", "tidy"];
 
 /// Which crates may use a framework; names are prefixes.
 const FRAMEWORKS: [(&str, &[&str]); 7] = [
-    ("actix", &["http-actix", "server"]),
+    ("actix", &["http-actix"]),
     ("anyhow", &["server"]),
     ("clap", &["server"]),
     ("figment", &["server"]),
