@@ -15,17 +15,17 @@ const ROWS: u32 = 3000;
 
 const RESOURCES: &str = "INSERT INTO resource WITH RECURSIVE numbers (n) AS
         (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
-    SELECT 1 + n % 3, {guid}, 'Type ' || n % 7, 'type ' || n % 7, {checksum}, 1000000 + n,
+    SELECT 1 + n % 3, {guid}, 'Type ' || (n % 7), 'type ' || (n % 7), {checksum}, 1000000 + n,
         CASE n % 5 WHEN 0 THEN 'Public' ELSE 'Private' END, 'Name ' || n, 'name ' || n, '{}', {bytes},
-        'group ' || n % 10, 'media ' || n % 20, 'mode ' || n, 'resources/' || n, n, NULL FROM numbers";
+        'group ' || (n % 10), 'media ' || (n % 20), 'mode ' || n, 'resources/' || n, n, NULL FROM numbers";
 
 const LOG_ENTRIES: &str = "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,
         user_folded, source, source_folded, version, version_folded, computer, computer_folded, serial_number,
         serial_folded, computer_guid, application_version)
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
-    SELECT 1 + n % 3, 1000000 + n, 'log', 'Description ' || n, 'User ' || n % 100, 'user ' || n % 100,
-        'Source ' || n % 200, 'source ' || n % 200, '1.0.' || n % 50, '1.0.' || n % 50, 'RIP ' || n % 100,
-        'rip ' || n % 100, 'SN ' || n % 100, 'sn ' || n % 100, {guid}, '9.0' FROM numbers";
+    SELECT 1 + n % 3, 1000000 + n, 'log', 'Description ' || n, 'User ' || (n % 100), 'user ' || (n % 100),
+        'Source ' || (n % 200), 'source ' || (n % 200), '1.0.' || (n % 50), '1.0.' || (n % 50), 'RIP ' || (n % 100),
+        'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {guid}, '9.0' FROM numbers";
 
 /// A migrated database and what keeps it.
 pub(crate) struct Opened {
