@@ -35,6 +35,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) work: Option<PathBuf>,
 
+    /// Leave the folder with logs, databases and callgrind's counts, and tell where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
+
     /// `log.level` of the server
     #[arg(long, default_value = "info")]
     pub(crate) log_level: String,

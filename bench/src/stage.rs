@@ -41,7 +41,11 @@ impl Stage {
             Some(work) => tempfile::Builder::new().prefix("platen-bench-").tempdir_in(work),
             None => tempfile::Builder::new().prefix("platen-bench-").tempdir(),
         };
-        let folder = folder.context("making a folder for the measurement")?;
+        let mut folder = folder.context("making a folder for the measurement")?;
+        if arguments.keep {
+            folder.disable_cleanup(true);
+            say(&format!("keeping {}", folder.path().display()));
+        }
         // PostgreSQL runs under another account when this one is root.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
         Ok(Self {
