@@ -9,11 +9,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
+/// What the libraries below say of their own running; with `log.level` configured, that decides.
+const QUIET: &str = "actix_server=error,actix_http=off,sea_orm_migration=error";
+
 /// Sends logs to stderr in the configured format; `level` counts where none is configured.
 pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
     let terminal = stderr().is_terminal();
     let format = log.format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json });
-    let directives = log.level.as_deref().unwrap_or(level);
+    let directives = log.level.clone().unwrap_or_else(|| format!("{level},{QUIET}"));
     let filter = EnvFilter::builder().parse(directives).context("log.level")?;
     let subscriber = registry().with(filter);
     let started = match format {
