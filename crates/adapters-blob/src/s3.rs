@@ -15,6 +15,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig, StaticCredentialProvider};
 use profile::Profile;
 use secrecy::{ExposeSecret, SecretString};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -195,8 +196,16 @@ fn endpoint(config: &S3Config) -> Result<Option<String>, String> {
         "http" => return Err(format!("the endpoint {endpoint} is not encrypted, which allow_http must permit")),
         _ => return Err(format!("the endpoint {endpoint} must begin with https:// or http://")),
     }
+    if !config.path_style && is_address(host) {
+        return Err(format!("the endpoint {endpoint} is an IP address, which only path_style can use"));
+    }
     let endpoint = if config.path_style { endpoint.to_owned() } else { format!("{scheme}://{}.{host}", config.bucket) };
     Ok(Some(endpoint))
+}
+
+/// Whether a host, perhaps with a port, is an IP address: no bucket can be put before it.
+fn is_address(host: &str) -> bool {
+    host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok() || host.parse::<SocketAddrV4>().is_ok()
 }
 
 #[cfg(test)]
@@ -219,6 +228,14 @@ mod tests {
     #[test]
     fn http_must_be_permitted() {
         assert!(endpoint(&config("http://s3.example.com", false, true)).unwrap_err().contains("allow_http"));
+    }
+
+    #[test]
+    fn an_address_holds_no_bucket_in_its_name() {
+        for text in ["https://127.0.0.1", "https://127.0.0.1:9000", "https://[::1]:9000"] {
+            assert!(endpoint(&config(text, false, false)).unwrap_err().contains("path_style"), "{text}");
+            assert!(endpoint(&config(text, false, true)).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -69,8 +69,8 @@ async fn authenticate(
         tracing::warn!(
             request_id = exchange.request_id,
             client,
-            ?mis_key,
-            ?hardware_hash,
+            mis_key = mis_key.map(tracing::field::debug),
+            hardware_hash = hardware_hash.map(tracing::field::debug),
             ?reason,
             detail = detail.as_str(),
             "authentication failed"

@@ -2,6 +2,7 @@
 
 mod support;
 
+use domain::access::CredentialDigest;
 use domain::testing::ANN_KEY;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -52,9 +53,11 @@ fn each_request_has_its_line_and_no_line_holds_a_credential() {
     let wrong = "wrong-key-0123456789";
     named(Request::get("/api/v2").header("MisKey", wrong), "refused").assert_error(401, "Invalid MisKey");
     let line = lines.with(&["\"refused\"", "authentication failed"]);
-    for text in ["\"WARN\"", "\"client\":\"127.0.0.1\"", "\"mis_key\":\"Some(", "MisKeyInvalid"] {
+    let digest = format!("\"mis_key\":\"{:?}\"", CredentialDigest::of(wrong));
+    for text in ["\"WARN\"", "\"client\":\"127.0.0.1\"", &digest, "MisKeyInvalid"] {
         assert!(line.contains(text), "{text} in {line}");
     }
+    assert!(!line.contains("hardware_hash"), "{line}");
     lines.with(&["\"refused\"", "\"status\":401"]);
 
     // Decision R4: the cause is logged once, under the request's id.

@@ -3,17 +3,25 @@
 use crate::fleet_json::key_line;
 use anyhow::{Context, Result};
 use domain::fleet::{Applied, NewKey};
-use std::io::{Write, stdout};
+use std::io::{self, ErrorKind, Write, stdout};
 
-/// Prints one line at once.
+/// Prints one line at once. Whoever has read enough, as `head` does, ends nothing but the reading.
 pub(super) fn line(text: &str) -> Result<()> {
+    match print(text) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        printed => printed.context("cannot write to stdout"),
+    }
+}
+
+fn print(text: &str) -> io::Result<()> {
     let mut out = stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).context("cannot write to stdout")
+    writeln!(out, "{text}")?;
+    out.flush()
 }
 
 /// Prints a key: the only time that it is shown (decision A1).
 pub(super) fn key(key: &NewKey) -> Result<()> {
-    line(&key_line(key))
+    print(&key_line(key))
         .with_context(|| format!("a key was issued for {} of {} but is lost", key.user, key.organization))
 }
 

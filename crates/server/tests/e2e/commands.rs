@@ -127,6 +127,23 @@ fn an_exported_fleet_can_be_applied_and_exports_the_same() {
 }
 
 #[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let export = site.command().args(["fleet", "export"]).stdout(writer).output().unwrap();
+    assert_eq!((export.status.code(), export.stderr.as_slice()), (Some(0), &[][..]), "{export:?}");
+
+    // A key that nobody reads is lost, and that is told.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let issue = ["key", "issue", "--organization", "Acme Print", "--user", "Ann"];
+    let issue = site.command().args(issue).stdout(writer).output().unwrap();
+    assert_eq!(issue.status.code(), Some(1), "{issue:?}");
+}
+
+#[test]
 fn one_organization_is_exported_alone() {
     let site = Site::new();
     site.run("fleet apply fleet.json").succeeded();
