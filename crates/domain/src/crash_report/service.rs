@@ -17,8 +17,12 @@ use crate::limits::Limits;
 use crate::text::{cut, storable};
 use std::sync::Arc;
 
-/// How often the limit a body may hold before the rest of it is not even read.
-const READ_AT_MOST: u64 = 8;
+/// Bytes of a body that are read however low the limit is: more than any dump has, so that a call
+/// stack behind one is found (decision C6), while a body without end does end.
+const READ_AT_LEAST: u64 = 64 << 30;
+
+/// How often a high limit a body may hold before the rest of it is not even read.
+const TIMES_THE_LIMIT: u64 = 8;
 
 /// Parts that a report has at most: none of them is free, however small it is.
 const MAX_PARTS: usize = 1000;
@@ -34,6 +38,8 @@ pub struct CrashReportService {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     limits: Limits,
+    /// Bytes of a body before the rest of it is not even read.
+    readable: u64,
 }
 
 /// The headers of a crash report as they were sent (decision C3).
@@ -74,26 +80,27 @@ impl CrashReportService {
         ids: Arc<dyn IdSource>,
         limits: Limits,
     ) -> Self {
-        Self { reports, blobs, ledger, clock, ids, limits }
+        let readable = limits.max_crash_report_size.saturating_mul(TIMES_THE_LIMIT).max(READ_AT_LEAST);
+        Self { reports, blobs, ledger, clock, ids, limits, readable }
     }
 
     /// Takes a crash report in.
     pub async fn add(&self, caller: &Caller, headers: &CrashHeaders, source: &mut dyn PartSource) -> Outcome<Received> {
         let received = self.clock.now();
         let mut parts = Vec::new();
-        let places = match self.take_in(source, &mut parts).await {
-            Ok(whole) => self.place(&parts, whole),
+        let placed = match self.take_in(source, &mut parts).await {
+            Ok(whole) => self.place(&parts, whole).map(|places| (places, whole)),
             Err(failure) => Err(failure),
         };
-        let places = match places {
-            Ok(places) => places,
+        let (places, whole) = match placed {
+            Ok(placed) => placed,
             Err(failure) => {
                 self.remove(parts.into_iter().filter_map(|part| part.uploaded)).await;
                 return Err(failure);
             }
         };
         self.remove(self.take_excess(&mut parts, &places).into_iter()).await;
-        let note = self.note(&parts, &places);
+        let note = self.note(&parts, &places, whole);
         let text = |value: &Option<String>| value.as_deref().map(storable);
         let report = NewCrashReport {
             id: CrashReportId::from(self.ids.guid()),
@@ -117,7 +124,7 @@ impl CrashReportService {
     async fn take_in(&self, source: &mut dyn PartSource, parts: &mut Vec<Part>) -> Outcome<bool> {
         let limit = self.limits.max_crash_report_size;
         let mut uploaded: u64 = 0;
-        let mut readable = limit.saturating_mul(READ_AT_MOST);
+        let mut readable = self.readable;
         while let Some(head) = source.next_part().await? {
             if parts.len() == MAX_PARTS {
                 return Err(Reason::BodyTooLarge.because(format!("there are more than {MAX_PARTS} parts")));
@@ -205,7 +212,7 @@ impl CrashReportService {
                 Err(Reason::CallStackRequired.because(detail))
             }
             None => {
-                let detail = format!("there is no call stack in the first {READ_AT_MOST} times {limit} bytes");
+                let detail = format!("there is no call stack in the first {} bytes", self.readable);
                 Err(Reason::BodyTooLarge.because(detail))
             }
         }
@@ -227,16 +234,22 @@ impl CrashReportService {
     }
 
     /// What was dropped for its size (decision C6).
-    fn note(&self, parts: &[Part], places: &[Place]) -> Option<String> {
+    fn note(&self, parts: &[Part], places: &[Place], whole: bool) -> Option<String> {
         let limit = self.limits.max_crash_report_size;
         let dropped: Vec<String> = parts
             .iter()
             .zip(places)
-            .filter(|(part, _)| part.uploaded.is_none())
-            .map(|(part, place)| format!("{} of {} bytes", place.as_str(), part.size))
+            .enumerate()
+            .filter(|(_, (part, _))| part.uploaded.is_none())
+            .map(|(position, (part, place))| {
+                // Of a body that was given up nobody knows how long its last part is.
+                let at_least = if whole || position + 1 < parts.len() { "" } else { "at least " };
+                format!("{} of {at_least}{} bytes", place.as_str(), part.size)
+            })
             .collect();
+        let rest = if whole { "" } else { "; what follows was not read" };
         (!dropped.is_empty())
-            .then(|| format!("dropped, the parts together are limited to {limit} bytes: {}", dropped.join(", ")))
+            .then(|| format!("dropped, the parts together are limited to {limit} bytes: {}{rest}", dropped.join(", ")))
     }
 
     /// Removes uploads that no report refers to.

@@ -34,6 +34,15 @@ fn service(
     CrashReportService::new(Arc::new(reports), blobs, ledger, clock, ids, limits)
 }
 
+/// One that gives a body up early, so that a body without end can be tried.
+fn impatient(
+    reports: MockCrashReportRepository,
+    blobs: Arc<dyn BlobStore>,
+    ledger: Arc<dyn BlobLedger>,
+) -> CrashReportService {
+    CrashReportService { readable: 8 * LIMIT, ..service(reports, blobs, ledger) }
+}
+
 /// A repository that stores one report.
 fn storing() -> (MockCrashReportRepository, Asked) {
     let (mut reports, asked) = (MockCrashReportRepository::new(), Asked::default());
@@ -70,7 +79,7 @@ async fn stored(parts: Vec<InMemoryPart>) -> (Received, NewCrashReport, InMemory
 /// The answer to a body that must not be stored, and that no blob was left.
 async fn refused_body(body: &mut dyn PartSource) -> Outcome<Received> {
     let blobs = InMemoryBlobs::default();
-    let service = service(MockCrashReportRepository::new(), Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
+    let service = impatient(MockCrashReportRepository::new(), Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
     let outcome = service.add(&a_caller(ACME), &CrashHeaders::default(), body).await;
     assert!(blobs.keys().is_empty(), "a refused body left {:?}", blobs.keys());
     outcome

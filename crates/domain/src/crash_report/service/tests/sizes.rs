@@ -73,11 +73,26 @@ async fn call_stack_and_xml_over_the_limit_are_too_large() {
 }
 
 #[tokio::test]
+async fn a_call_stack_is_found_behind_a_dump_of_many_times_the_limit() {
+    for begin in [vec![], vec![large_dump(900)]] {
+        let mut parts = begin;
+        parts.extend([large_dump(1_000_000), call_stack(b"main")]);
+        let (received, report, _) = stored(parts).await;
+        assert_eq!(places(&report), [Place::CallStack]);
+        let note = received.note.unwrap();
+        assert!(note.as_str().ends_with(" of 1000000 bytes"), "the whole size: {note}");
+    }
+}
+
+#[tokio::test]
 async fn a_dump_without_end_is_cut_off_and_its_call_stack_kept() {
+    let (reports, asked) = storing();
+    let service = impatient(reports, Arc::new(InMemoryBlobs::default()), Arc::new(MockBlobLedger::new()));
     let body = &mut Endless::after(vec![call_stack(b"main")], true);
-    let (received, report, _) = stored_from(&a_caller(ACME), &CrashHeaders::default(), body).await;
-    assert_eq!(places(&report), [Place::CallStack]);
-    assert!(received.note.is_some());
+    let received = service.add(&a_caller(ACME), &CrashHeaders::default(), body).await.unwrap();
+    assert_eq!(places(&asked.lock().unwrap().take().unwrap()), [Place::CallStack]);
+    let note = received.note.unwrap();
+    assert!(note.as_str().contains(": attachment of at least ") && note.as_str().contains("not read"), "{note}");
 }
 
 #[tokio::test]
