@@ -88,12 +88,12 @@ impl CrashReportService {
     pub async fn add(&self, caller: &Caller, headers: &CrashHeaders, source: &mut dyn PartSource) -> Outcome<Received> {
         let received = self.clock.now();
         let mut parts = Vec::new();
-        let placed = match self.take_in(source, &mut parts).await {
+        let arrived = match self.take_in(source, &mut parts).await {
             Ok(whole) => self.place(&parts, whole).map(|places| (places, whole)),
             Err(failure) => Err(failure),
         };
-        let (places, whole) = match placed {
-            Ok(placed) => placed,
+        let (places, whole) = match arrived {
+            Ok(arrived) => arrived,
             Err(failure) => {
                 self.remove(parts.into_iter().filter_map(|part| part.uploaded)).await;
                 return Err(failure);
