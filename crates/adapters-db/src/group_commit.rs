@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use batch::statements;
 use domain::error::StoreError;
 use futures_util::FutureExt;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, Statement};
+use sea_orm::{ConnAcquireErr, ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::error::TrySendError;
@@ -36,6 +36,10 @@ pub(crate) enum Record {
     Status(Box<NewStatus>),
     CrashReport(Box<crash_report::ActiveModel>, Vec<crash_part::ActiveModel>),
 }
+
+/// A commit gets this many times the patience of a request: those whose patience has ended are told that
+/// it failed, but a slow disk still gets their records.
+const PATIENCE_FACTOR: u32 = 3;
 
 struct Request {
     record: Record,
@@ -152,8 +156,14 @@ fn answer(request: oneshot::Sender<Result<(), StoreError>>, outcome: Result<(), 
     let _ = request.send(outcome);
 }
 
-/// Writes all of `records` or none.
+/// Writes all of `records` or none. The one writer must not wait for ever for a database that has
+/// silently gone: after a while it gives this connection up and goes on with the next one.
 async fn write(core: &Core, records: &[&Record]) -> Result<(), DbErr> {
+    let written = timeout(core.patience * PATIENCE_FACTOR, write_at_length(core, records)).await;
+    written.unwrap_or(Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)))
+}
+
+async fn write_at_length(core: &Core, records: &[&Record]) -> Result<(), DbErr> {
     let statements = statements(core.backend, records);
     if let [only] = &statements[..] {
         // One statement is a transaction of its own.

@@ -2,8 +2,9 @@
 //!
 //! Every process holds a shared lock on a file in the folder as long as it has it open. Who gets the
 //! lock for itself alone while opening knows that all who wrote before are gone, however they ended,
-//! because locks end with their process. Nobody ever waits for the lock, and who can't have it works
-//! on all the same: it only sweeps with more care.
+//! because locks end with their process. Who can't have it alone sweeps with more care. Nobody waits
+//! for the lock but for the moment of another's opening; where even that never ends, as on a file system
+//! without locks, the work goes on without.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,12 +13,12 @@ use std::time::{Duration, SystemTime};
 
 const LOCK_FILE: &str = ".platen-lock";
 
-/// A live upload writes at least this often, if it moves at all.
+/// A live upload writes more often, unless its client sends next to nothing.
 const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 /// The lock is held by one alone only for the moment of its opening.
-const ATTEMPTS: usize = 5;
-const PAUSE: Duration = Duration::from_millis(2);
+const ATTEMPTS: usize = 1000;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// This process's mark that it has the folder open.
 pub(crate) struct Presence {

@@ -1,6 +1,6 @@
 //! The list of an organization's log entries, newest first (decision L8).
 
-use super::filter::condition;
+use super::filter::{Condition, condition};
 use crate::core::Core;
 use crate::entity::log_entry::{Column, Entity};
 use crate::page::{BUDGET, Pace, PageRow};
@@ -69,9 +69,9 @@ impl From<Row> for ListedLogEntry {
 /// Takes the value of a filter from a row, as it is compared.
 type Value = fn(&Row) -> Folded;
 
-/// One text filter: its column, its pattern, and the value that it is compared with.
+/// One text filter: what the database is asked for, its pattern, and the value that it is compared with.
 struct TextFilter {
-    column: &'static str,
+    condition: Condition,
     pattern: Pattern,
     value: Value,
 }
@@ -87,7 +87,8 @@ impl TextFilter {
         ];
         let given = filters
             .into_iter()
-            .filter_map(|(pattern, column, value)| pattern.clone().map(|pattern| Self { column, pattern, value }));
+            .filter_map(|(pattern, column, value)| pattern.clone().map(|pattern| (pattern, column, value)))
+            .map(|(pattern, column, value)| Self { condition: condition(column, &pattern), pattern, value });
         given.collect()
     }
 }
@@ -129,9 +130,7 @@ impl Scan {
 
     /// What the database was not asked for.
     fn matches(&self, row: &Row) -> bool {
-        self.texts
-            .iter()
-            .all(|text| condition(text.column, &text.pattern).sufficient || text.pattern.matches(&(text.value)(row)))
+        self.texts.iter().all(|text| text.condition.sufficient || text.pattern.matches(&(text.value)(row)))
     }
 }
 
@@ -160,10 +159,7 @@ fn select(
         .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())))
         .order_by(Column::ReceivedAt, Order::Desc)
         .order_by(Column::Id, Order::Desc);
-    texts.iter().fold(select, |select, text| {
-        let necessary = condition(text.column, &text.pattern).necessary;
-        select.apply_if(necessary, QueryFilter::filter)
-    })
+    texts.iter().fold(select, |select, text| select.apply_if(text.condition.necessary.clone(), QueryFilter::filter))
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use domain::testing::{a_log_entry, a_resource, at, resource_guid};
 use futures_util::TryStreamExt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 const ACME: OrganizationId = OrganizationId(1);
 
@@ -73,4 +76,53 @@ async fn a_file_that_another_program_locks_is_unavailable_for_writing_until_it_i
     assert_eq!(database.resources().find(ACME, resource_guid(1)).await.unwrap(), None);
     program.execute("ROLLBACK").await.unwrap();
     assert_eq!(database.resources().store(ACME, a_resource(2), at(0)).await.unwrap(), Storing::Stored);
+}
+
+/// A way to a server on which all connections so far can fall silent, as behind a firewall that forgot
+/// them: nobody is told, nothing arrives, and new ones work.
+async fn way_to(server: String) -> (String, watch::Sender<u32>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (silence, heard) = watch::channel(0);
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let (server, mut heard) = (server.clone(), heard.clone());
+            heard.mark_unchanged();
+            tokio::spawn(async move {
+                let Ok(mut server) = TcpStream::connect(server).await else { return };
+                tokio::select! {
+                    biased;
+                    // Both ends stay open for as long as the test runs.
+                    _ = heard.changed() => std::future::pending::<()>().await,
+                    _ = copy_bidirectional(&mut client, &mut server) => {}
+                }
+            });
+        }
+    });
+    (address, silence)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writing_goes_on_after_connections_have_silently_died() {
+    let url = tokio::task::spawn_blocking(|| Cluster::shared().database()).await.unwrap();
+    let server = url.split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
+    let (way, silence) = way_to(server.clone()).await;
+    let database = Database::connect(&impatient(&url.replace(&server, &way))).await.unwrap();
+    database.migrate().await.unwrap();
+    let logs = database.logs();
+    logs.add(ACME, a_log_entry("before")).await.unwrap();
+
+    silence.send_modify(|times| *times += 1);
+    let added = logs.add(ACME, a_log_entry("into silence")).await;
+    assert!(is_unavailable(&added), "{added:?}");
+    // The writer gives the dead connections up by itself; nobody has to start it again.
+    let mut tries = 0;
+    while let Err(error) = logs.add(ACME, a_log_entry("after")).await {
+        tries += 1;
+        assert!(tries < 60, "still {error:?}");
+    }
+    let all = LogFilter { user: Some(Pattern::new("*")), ..LogFilter::default() };
+    let listed: Vec<_> = logs.list(ACME, all).try_collect().await.unwrap();
+    let listed: Vec<_> = listed.into_iter().map(|entry| entry.description).collect();
+    assert_eq!((listed.first().unwrap().as_str(), listed.last().unwrap().as_str()), ("after", "before"));
 }

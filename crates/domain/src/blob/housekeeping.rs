@@ -4,7 +4,7 @@
 mod tests;
 
 use super::{BlobEntry, BlobKey, BlobLedger, BlobReference, BlobStore};
-use crate::checksum::ContentHasher;
+use crate::checksum::{ContentHasher, Sha1Checksum};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use futures_util::{StreamExt, TryStreamExt};
@@ -30,10 +30,18 @@ pub struct Housekeeping {
 pub enum Finding {
     /// A record's blob isn't there.
     Missing(BlobReference),
-    /// A record's blob has another size or checksum.
+    /// A record's blob has another size or checksum, or breaks off.
     Damaged(BlobReference),
     /// A blob that no record refers to.
     Orphan { entry: BlobEntry, removed: bool },
+}
+
+/// What became of a record's blob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BlobState {
+    Whole,
+    Missing,
+    Damaged,
 }
 
 /// What `blobs check` counted.
@@ -58,7 +66,7 @@ impl Housekeeping {
     /// processes may sweep at once: a discarded key is never used again.
     ///
     /// # Errors
-    /// The first store failure; the rest stays for the next sweep.
+    /// The first store failure; what could not be removed stays for the next sweep.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
         let before = self.clock.now().minus(self.grace);
         let mut swept = 0;
@@ -67,11 +75,21 @@ impl Housekeeping {
             if keys.is_empty() {
                 return Ok(swept);
             }
-            for key in &keys {
-                self.blobs.delete(key).await?;
+            // One that can't be removed must not keep the others of its batch.
+            let (mut gone, mut failure) = (Vec::new(), None);
+            for key in keys {
+                match self.blobs.delete(&key).await {
+                    Ok(()) => gone.push(key),
+                    Err(error) => failure = failure.or(Some(error)),
+                }
             }
-            self.ledger.forget(&keys).await?;
-            swept += keys.len() as u64;
+            if !gone.is_empty() {
+                self.ledger.forget(&gone).await?;
+            }
+            swept += gone.len() as u64;
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
         }
     }
 
@@ -89,12 +107,17 @@ impl Housekeeping {
         let mut references = self.ledger.references();
         while let Some(reference) = references.try_next().await? {
             counted.checked += 1;
-            if let Some(finding) = self.check_reference(reference).await? {
-                match finding {
-                    Finding::Missing(_) => counted.missing += 1,
-                    _ => counted.damaged += 1,
-                }
-                report(&finding);
+            let state = self.state_of(&reference).await?;
+            // The record may have been replaced, and its blob swept, since it was read.
+            if state == BlobState::Whole || !self.ledger.is_current(&reference).await? {
+                continue;
+            }
+            if state == BlobState::Missing {
+                counted.missing += 1;
+                report(&Finding::Missing(reference));
+            } else {
+                counted.damaged += 1;
+                report(&Finding::Damaged(reference));
             }
         }
         let mut chunks = self.blobs.list().chunks(BATCH);
@@ -108,27 +131,28 @@ impl Housekeeping {
         Ok(counted)
     }
 
-    async fn check_reference(&self, reference: BlobReference) -> Result<Option<Finding>, StoreError> {
-        let finding = match self.blobs.read(&reference.key, None).await? {
-            None => Finding::Missing(reference),
-            Some(mut content) => {
-                let mut hasher = ContentHasher::new();
-                let mut size = 0;
-                while let Some(bytes) = content.try_next().await? {
-                    hasher.update(&bytes);
-                    size += bytes.len() as u64;
-                }
-                if size == reference.size && hasher.finish() == reference.checksum {
-                    return Ok(None);
-                }
-                Finding::Damaged(reference)
-            }
-        };
-        // The record may have been replaced, and its blob swept, since it was read.
-        let (Finding::Missing(reference) | Finding::Damaged(reference)) = &finding else {
+    async fn state_of(&self, reference: &BlobReference) -> Result<BlobState, StoreError> {
+        match self.hash(&reference.key).await {
+            Ok(None) => Ok(BlobState::Missing),
+            Ok(Some(found)) if found == (reference.size, reference.checksum) => Ok(BlobState::Whole),
+            Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => Ok(BlobState::Damaged),
+            // A store that fails says nothing about the blob.
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Size and checksum of a blob; `None` if there is no such blob.
+    async fn hash(&self, key: &BlobKey) -> Result<Option<(u64, Sha1Checksum)>, StoreError> {
+        let Some(mut content) = self.blobs.read(key, None).await? else {
             return Ok(None);
         };
-        Ok(self.ledger.is_current(reference).await?.then_some(finding))
+        let mut hasher = ContentHasher::new();
+        let mut size = 0;
+        while let Some(bytes) = content.try_next().await? {
+            hasher.update(&bytes);
+            size += bytes.len() as u64;
+        }
+        Ok(Some((size, hasher.finish())))
     }
 
     async fn orphans(&self, entries: Vec<BlobEntry>, repair: bool) -> Result<Vec<Finding>, StoreError> {

@@ -99,7 +99,7 @@ impl CrashReportService {
                 return Err(failure);
             }
         };
-        self.remove(self.take_excess(&mut parts, &places).into_iter()).await;
+        let excess = self.take_excess(&mut parts, &places);
         let note = self.note(&parts, &places, whole);
         let text = |value: &Option<String>| value.as_deref().map(storable);
         let report = NewCrashReport {
@@ -115,8 +115,10 @@ impl CrashReportService {
             note: note.clone(),
         };
         let id = report.id;
-        // After a failure here nobody knows whether the step was committed: the blobs must stay.
-        self.reports.add(caller.organization, report).await?;
+        // After a failure here nobody knows whether the step was committed: its blobs must stay.
+        let stored = self.reports.add(caller.organization, report).await;
+        self.remove(excess.into_iter()).await;
+        stored?;
         Ok(Received { id, note: note.as_deref().map(Detail::new) })
     }
 

@@ -8,7 +8,8 @@ use async_compression::zstd::DParameter;
 use bytes::{Bytes, BytesMut};
 use domain::body::BodyError;
 use futures_util::StreamExt;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt};
+use std::io::Cursor;
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
 use tokio_util::io::StreamReader;
 
@@ -92,10 +93,16 @@ async fn feed_decoded<R>(reader: &mut R, coding: Coding, chunks: &Chunks) -> std
 where
     R: AsyncBufRead + Unpin,
 {
-    let start = tokio::select! {
-        start = reader.fill_buf() => start?.to_vec(),
+    let mut start = Vec::with_capacity(2);
+    let mut beginning = (&mut *reader).take(2);
+    tokio::select! {
+        read = beginning.read_to_end(&mut start) => read?,
         () = chunks.closed() => return Ok(()),
     };
+    let is_zlib = is_zlib(&start);
+    let is_large_brotli = start.first().is_some_and(|first| first & 0x7f == 0x11);
+    let mut reader = Cursor::new(start).chain(reader);
+    let reader = &mut reader;
     match coding {
         Coding::Identity => copy(reader, chunks).await,
         Coding::Gzip => {
@@ -104,12 +111,10 @@ where
             copy(&mut decoder, chunks).await
         }
         // "deflate" means zlib; some clients send it bare.
-        Coding::Deflate if is_zlib(&start) => copy(&mut ZlibDecoder::new(reader), chunks).await,
+        Coding::Deflate if is_zlib => copy(&mut ZlibDecoder::new(reader), chunks).await,
         Coding::Deflate => copy(&mut DeflateDecoder::new(reader), chunks).await,
         // The mark of "large window" streams, which no standard knows: a window of up to 1 GiB.
-        Coding::Brotli if start.first().is_some_and(|first| first & 0x7f == 0x11) => {
-            Err(std::io::Error::other("the window of the brotli stream is too large"))
-        }
+        Coding::Brotli if is_large_brotli => Err(std::io::Error::other("the window of the brotli stream is too large")),
         Coding::Brotli => copy(&mut BrotliDecoder::new(reader), chunks).await,
         Coding::Zstd => {
             let mut decoder = ZstdDecoder::with_params(reader, &[DParameter::window_log_max(MAX_ZSTD_WINDOW)]);

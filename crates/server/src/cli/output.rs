@@ -31,7 +31,9 @@ pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
     for (organization, user) in &applied.keys_left_out {
         warn(&format!("the key of user {user} of {organization} was left out: the user has or had another one"));
     }
-    applied.issued.iter().try_for_each(key)
+    // All are tried: one that can't be printed is no reason to lose the others.
+    let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
+    printed.into_iter().collect()
 }
 
 /// Tells stderr what the operator should know, apart from what the command answers.

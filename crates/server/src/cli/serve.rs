@@ -20,13 +20,16 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCod
     let mut signals = Signals::listen()?;
     // Whoever asks for the end while the start is still under way gets it at once.
     let (listeners, stores) = tokio::select! {
-        opened = open(config, fleet.as_ref()) => opened?,
+        opened = open(config) => opened?,
         signal = signals.next() => {
             tracing::info!(signal, "stopped before serving");
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let served = serve(config, listeners, &stores, &mut signals).await;
+    let served = match register(&stores.database, fleet.as_ref()).await {
+        Ok(()) => serve(config, listeners, &stores, &mut signals).await,
+        Err(error) => Err(error),
+    };
     wiring::close(stores.database).await;
     served?;
     Ok(ExitCode::SUCCESS)
@@ -45,17 +48,22 @@ struct Stores {
 }
 
 /// Takes the addresses first: a second server that is started by mistake touches nothing.
-async fn open(config: &Config, fleet: Option<&Fleet>) -> Result<(Listeners, Stores)> {
+async fn open(config: &Config) -> Result<(Listeners, Stores)> {
     let api = listen::take(&config.http.listener, "http")?;
     let ops = listen::take(&config.ops, "ops")?;
     let blobs = wiring::open_blobs(&config.blobs).await?;
     let (database, migrated) = wiring::open_database(&config.database).await?;
     tracing::info!("{}", wiring::told(migrated));
-    if let Some(fleet) = fleet {
-        let applied = wiring::fleet_service(&database).apply(fleet).await.context("cannot apply the fleet file")?;
-        output::applied(&applied, |warning| tracing::warn!("{warning}"))?;
-    }
     Ok((Listeners { api, ops }, Stores { database, blobs }))
+}
+
+/// Applies the fleet file. No signal comes between: a key that is issued and not printed is lost.
+async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
+    let Some(fleet) = fleet else {
+        return Ok(());
+    };
+    let applied = wiring::fleet_service(database).apply(fleet).await.context("cannot apply the fleet file")?;
+    output::applied(&applied, |warning| tracing::warn!("{warning}"))
 }
 
 async fn serve(config: &Config, listeners: Listeners, stores: &Stores, signals: &mut Signals) -> Result<()> {

@@ -97,15 +97,45 @@ async fn the_sweep_removes_blobs_before_it_forgets_them() {
     assert_eq!(housekeeping(blobs, ledger).sweep().await.unwrap(), 3);
 }
 
-/// What couldn't be removed stays in the table for the next sweep.
+/// What couldn't be removed stays in the table for the next sweep, and keeps no other.
 #[tokio::test]
 async fn a_blob_that_cannot_be_removed_is_not_forgotten() {
     let (mut blobs, mut ledger) = (MockBlobStore::new(), MockBlobLedger::new());
-    ledger.expect_discarded_before().once().returning(|_, _| Ok(vec![a_blob_key(1), a_blob_key(2)]));
-    blobs.expect_delete().with(predicate::eq(a_blob_key(1))).returning(|_| Ok(()));
-    blobs.expect_delete().with(predicate::eq(a_blob_key(2))).returning(|_| Err(StoreError::other("disk")));
+    ledger.expect_discarded_before().once().returning(|_, _| Ok((1..=3).map(a_blob_key).collect()));
+    blobs.expect_delete().with(predicate::eq(a_blob_key(2))).once().returning(|_| Err(StoreError::other("disk")));
+    blobs.expect_delete().times(2).returning(|_| Ok(()));
+    let gone = |keys: &[BlobKey]| keys == [a_blob_key(1), a_blob_key(3)];
+    ledger.expect_forget().withf(gone).once().returning(|_| Ok(()));
+    assert!(housekeeping(blobs, ledger).sweep().await.is_err());
+}
+
+/// Where nothing could be removed there is nothing to forget.
+#[tokio::test]
+async fn a_store_that_removes_nothing_is_not_asked_for_ever() {
+    let (mut blobs, mut ledger) = (MockBlobStore::new(), MockBlobLedger::new());
+    ledger.expect_discarded_before().once().returning(|_, _| Ok(vec![a_blob_key(1)]));
+    blobs.expect_delete().once().returning(|_| Err(StoreError::other("disk")));
     ledger.expect_forget().never();
     assert!(housekeeping(blobs, ledger).sweep().await.is_err());
+}
+
+/// A blob that its store knows to be broken is what the check is there to find.
+#[tokio::test]
+async fn a_blob_that_breaks_off_is_damaged() {
+    let cut = || StoreError::Corrupt { what: "content", id: a_blob_key(1).to_string() };
+    let broken = move || stream::iter([Ok(Bytes::from_static(b"bi")), Err(cut())]).boxed();
+    let mut ledger_of_two = ledger(vec![reference(1, b"bits"), reference(2, b"sound")], &[]);
+    ledger_of_two.expect_is_current().once().returning(|_| Ok(true));
+    let mut store = MockBlobStore::new();
+    store
+        .expect_read()
+        .with(predicate::eq(a_blob_key(1)), predicate::always())
+        .returning(move |_, _| Ok(Some(broken())));
+    store.expect_read().returning(|_, _| Ok(Some(in_pieces(b"sound"))));
+    store.expect_list().return_once(|| stream::empty().boxed());
+    let (report, findings) = check(store, ledger_of_two, false).await;
+    assert_eq!(report, CheckReport { checked: 2, damaged: 1, ..CheckReport::default() });
+    assert_eq!(findings, [Finding::Damaged(reference(1, b"bits"))]);
 }
 
 /// A blob store that is as the database says gives no finding.
