@@ -1,6 +1,7 @@
 //! The command line: what it takes, and how each command ends.
 
 mod blobs;
+mod config;
 mod failure;
 mod fleet;
 mod healthcheck;
@@ -9,7 +10,7 @@ mod migrate;
 mod output;
 mod serve;
 
-use crate::config::Config;
+use crate::config::{self as configuration, Config};
 use crate::telemetry;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -50,6 +51,12 @@ enum Command {
     /// Look after the stored content
     #[command(subcommand, arg_required_else_help = false)]
     Blobs(blobs::BlobsCommand),
+    /// Show the effective configuration and where each value was set
+    Config {
+        /// One JSON object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Ask the running server whether it is ready
     Healthcheck,
 }
@@ -75,7 +82,8 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
-    let config = Config::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
+    let layers = configuration::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
+    let config = Config::of(&layers).map_err(Failure::Misuse)?;
     // Commands other than the server tell what they have to tell themselves.
     let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "error" };
     telemetry::start_logging(&config.log, level)?;
@@ -89,6 +97,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Fleet(command) => fleet::run(&config, command).await,
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
+            Command::Config { json } => config::run(&configuration::effective(&layers), json),
             Command::Healthcheck => healthcheck::run(&config).await,
         }
     });
@@ -121,6 +130,7 @@ mod tests {
             "key issue --organization A --user B",
             "key revoke --organization A --user B",
             "blobs check",
+            "config",
             "healthcheck",
         ];
         for command in commands {

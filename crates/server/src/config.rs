@@ -3,20 +3,22 @@
 //! Three layers, the later wins: built-in defaults, the TOML file, the environment. A value that
 //! isn't usable is refused here, so that nothing later fails over it.
 
+mod effective;
 mod keys;
 mod layers;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub(crate) use effective::{Effective, effective};
+pub(crate) use layers::Layers;
 pub(crate) use values::Address;
 
 use adapters_blob::{BlobConfig, S3Config};
 use anyhow::{Result, bail};
 use domain::limits::Limits;
-use layers::{Layers, Raw};
+use layers::Raw;
 use secrecy::SecretString;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,41 +84,41 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-impl Config {
-    /// Reads `file`, else `platen.toml` in the current folder if it is there, and the environment.
-    pub(crate) fn load(file: Option<&Path>) -> Result<Self> {
-        let default = Path::new(DEFAULT_FILE);
-        let file = file.or_else(|| default.exists().then_some(default));
-        Self::read(file, std::env::vars_os())
-    }
+/// Reads the layers: `file`, else `platen.toml` in the current folder if it is there, and the environment.
+pub(crate) fn load(file: Option<&Path>) -> Result<Layers> {
+    let default = Path::new(DEFAULT_FILE);
+    let file = file.or_else(|| default.exists().then_some(default));
+    Layers::read(file, std::env::vars_os())
+}
 
-    fn read(file: Option<&Path>, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
-        let layers = Layers::read(file, environment)?;
+impl Config {
+    /// What the layers mean, if every value of them is usable.
+    pub(crate) fn of(layers: &Layers) -> Result<Self> {
         Ok(Self {
             http: Http {
-                listener: listener(&layers, "http.bind", "http.bind_file")?,
-                base_path: required(&layers, "http.base_path", values::base_path)?,
-                workers: optional(&layers, "http.workers", values::count)?.map_or_else(cores, usize::from),
-                read_timeout: required(&layers, "http.read_timeout", values::positive_duration)?,
+                listener: listener(layers, "http.bind", "http.bind_file")?,
+                base_path: required(layers, "http.base_path", values::base_path)?,
+                workers: optional(layers, "http.workers", values::count)?.map_or_else(cores, usize::from),
+                read_timeout: required(layers, "http.read_timeout", values::positive_duration)?,
             },
-            ops: listener(&layers, "ops.bind", "ops.bind_file")?,
+            ops: listener(layers, "ops.bind", "ops.bind_file")?,
             database: Database {
-                url: required(&layers, "database.url", values::database_url)?.into(),
-                max_connections: required(&layers, "database.max_connections", values::count)?.into(),
+                url: required(layers, "database.url", values::database_url)?.into(),
+                max_connections: required(layers, "database.max_connections", values::count)?.into(),
             },
             blobs: Blobs {
-                place: blob_place(&layers)?,
-                discarded_grace: required(&layers, "blobs.discarded_grace", values::duration)?,
+                place: blob_place(layers)?,
+                discarded_grace: required(layers, "blobs.discarded_grace", values::duration)?,
             },
             limits: Limits {
-                max_resource_size: required(&layers, "limits.max_resource_size", values::size)?,
-                max_crash_report_size: required(&layers, "limits.max_crash_report_size", values::size)?,
-                max_json_size: required(&layers, "limits.max_json_size", values::size)?,
-                max_timestamp_ahead: optional(&layers, "limits.max_timestamp_ahead", values::duration)?,
+                max_resource_size: required(layers, "limits.max_resource_size", values::size)?,
+                max_crash_report_size: required(layers, "limits.max_crash_report_size", values::size)?,
+                max_json_size: required(layers, "limits.max_json_size", values::size)?,
+                max_timestamp_ahead: optional(layers, "limits.max_timestamp_ahead", values::duration)?,
             },
             log: Log {
-                format: optional(&layers, "log.format", log_format)?,
-                level: optional(&layers, "log.level", values::log_level)?,
+                format: optional(layers, "log.format", log_format)?,
+                level: optional(layers, "log.level", values::log_level)?,
             },
         })
     }

@@ -5,19 +5,26 @@ use anyhow::{Context, Result, anyhow, bail};
 use figment::providers::{Format, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use toml_edit::{ImDocument, TableLike};
 
 /// What the names of our environment variables begin with.
 const PREFIX: &str = "PLATEN_";
 
 /// The merged layers.
-pub(super) struct Layers(Figment);
+pub(crate) struct Layers {
+    values: Figment,
+    /// The lines on which the file sets its keys.
+    lines: BTreeMap<String, usize>,
+}
 
 /// The value of a key, and where it was set.
 pub(super) struct Setting {
     pub(super) key: &'static Key,
     value: Value,
+    /// Such as `platen.toml line 3`.
     origin: String,
 }
 
@@ -40,27 +47,39 @@ struct Layer {
 impl Layers {
     /// The defaults, then the file if there is one, then the environment; the later wins.
     pub(super) fn read(file: Option<&Path>, environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
-        let mut figment = Figment::from(Layer::defaults());
+        let mut values = Figment::from(Layer::defaults());
+        let mut lines = BTreeMap::new();
         if let Some(file) = file {
-            figment = figment.merge(Layer::file(file)?);
+            let (layer, of_keys) = Layer::file(file)?;
+            (values, lines) = (values.merge(layer), of_keys);
         }
-        Ok(Self(figment.merge(Layer::environment(environment)?)))
+        Ok(Self { values: values.merge(Layer::environment(environment)?), lines })
     }
 
     /// What is set for the key `name`. An empty text is no value where the key has no default: so
     /// that a later layer can take back what an earlier one set.
     pub(super) fn get(&self, name: &str) -> Option<Setting> {
         let key = keys::find(name)?;
-        let value = self.0.find_value(name).ok()?;
+        let value = self.values.find_value(name).ok()?;
         if key.default.is_none() && value.as_str() == Some("") {
             return None;
         }
-        let layer = self.0.get_metadata(value.tag()).map_or_else(String::new, |metadata| metadata.name.to_string());
-        Some(Setting { key, value, origin: origin(&layer, name) })
+        let layer = self.values.get_metadata(value.tag()).map_or("", |metadata| &metadata.name);
+        let origin = match layer {
+            ENVIRONMENT => environment_origin(name),
+            DEFAULTS => DEFAULTS.to_owned(),
+            file => file_origin(file, self.lines.get(name)),
+        };
+        Some(Setting { key, value, origin })
     }
 }
 
 impl Setting {
+    /// Where the value was set.
+    pub(super) fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// The value as it was written.
     pub(super) fn raw(&self) -> Raw<'_> {
         match &self.value {
@@ -84,13 +103,13 @@ impl Setting {
             Raw::Switch(switch) => switch.to_string(),
             Raw::Other => "the value".to_owned(),
         };
-        anyhow!("{}: {shown} is not allowed; allowed is {}", self.origin, self.key.allowed)
+        anyhow!("{} in {}: {shown} is not allowed; allowed is {}", self.key.name, self.origin, self.key.allowed)
     }
 }
 
 impl Layer {
     fn defaults() -> Self {
-        let mut layer = Self { metadata: Metadata::named("the built-in defaults"), sections: Dict::new() };
+        let mut layer = Self { metadata: Metadata::named(DEFAULTS), sections: Dict::new() };
         for key in KEYS {
             if let Some((default, (section, name))) = key.default.zip(key.name.split_once('.')) {
                 layer.set(section, name, default);
@@ -99,22 +118,25 @@ impl Layer {
         layer
     }
 
-    fn file(path: &Path) -> Result<Self> {
-        let shown = path.display();
+    /// The file, and the lines on which it sets its keys.
+    fn file(path: &Path) -> Result<(Self, BTreeMap<String, usize>)> {
+        let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the configuration {shown}"))?;
         let sections: Dict = Toml::from_str(&text).map_err(|error| not_toml(path, &text, &error))?;
+        let lines = lines(&text);
+        let place = |name: &str| format!("{name} in {}", file_origin(&shown, lines.get(name)));
         for (section, keys) in &sections {
             if keys::of_section(section).is_empty() {
-                bail!("{}", unknown_section(&format!("{section} in {shown}")));
+                bail!("{}", unknown_section(&place(section)));
             }
             let Value::Dict(_, keys) = keys else {
-                bail!("{section} in {shown}: not a section; allowed is a table [{section}]");
+                bail!("{}: not a section; allowed is a table [{section}]", place(section));
             };
             for key in keys.keys() {
-                refuse_unknown(section, key, |name| format!("{name} in {shown}"))?;
+                refuse_unknown(section, key, place)?;
             }
         }
-        Ok(Self { metadata: Metadata::named(shown.to_string()), sections })
+        Ok((Self { metadata: Metadata::named(shown), sections }, lines))
     }
 
     /// The variables `PLATEN_<SECTION>__<KEY>`. Others that begin with `PLATEN_` are ignored:
@@ -127,9 +149,10 @@ impl Layer {
                 continue;
             };
             let (section, key) = (section.to_lowercase(), key.to_lowercase());
-            refuse_unknown(&section, &key, |name| origin(ENVIRONMENT, name))?;
+            let place = |name: &str| format!("{name} in {}", environment_origin(name));
+            refuse_unknown(&section, &key, place)?;
             let Ok(value) = value.into_string() else {
-                bail!("{}: the value is not UTF-8 text", origin(ENVIRONMENT, &format!("{section}.{key}")));
+                bail!("{}: the value is not UTF-8 text", place(&format!("{section}.{key}")));
             };
             layer.set(&section, &key, &value);
         }
@@ -154,31 +177,54 @@ impl Provider for Layer {
     }
 }
 
+const DEFAULTS: &str = "the built-in defaults";
 const ENVIRONMENT: &str = "the environment";
 
-/// A key and where it was set, as errors begin.
-fn origin(layer: &str, name: &str) -> String {
-    if layer == ENVIRONMENT {
-        let variable = name.to_uppercase().replacen('.', "__", 1);
-        return format!("{name} in the environment ({PREFIX}{variable})");
-    }
-    format!("{name} in {layer}")
+fn environment_origin(name: &str) -> String {
+    format!("{ENVIRONMENT} ({PREFIX}{})", name.to_uppercase().replacen('.', "__", 1))
 }
 
-fn refuse_unknown(section: &str, key: &str, origin: impl Fn(&str) -> String) -> Result<()> {
-    let origin = origin(&format!("{section}.{key}"));
+fn file_origin(file: &str, line: Option<&usize>) -> String {
+    line.map_or_else(|| file.to_owned(), |line| format!("{file} line {line}"))
+}
+
+/// The lines of the sections and keys of a TOML document, counted from 1.
+fn lines(text: &str) -> BTreeMap<String, usize> {
+    let mut lines = BTreeMap::new();
+    // What is no TOML has no keys; that it isn't is told elsewhere.
+    let Ok(document) = ImDocument::parse(text) else {
+        return lines;
+    };
+    note_lines(text, "", document.as_table(), &mut lines);
+    lines
+}
+
+fn note_lines(text: &str, before: &str, table: &dyn TableLike, lines: &mut BTreeMap<String, usize>) {
+    for (name, item) in table.iter() {
+        let start = table.get_key_value(name).and_then(|(key, _)| key.span()).map(|span| span.start);
+        if let Some(before_key) = start.and_then(|start| text.get(..start)) {
+            lines.insert(format!("{before}{name}"), before_key.matches('\n').count() + 1);
+        }
+        if let Some(table) = item.as_table_like().filter(|_| before.is_empty()) {
+            note_lines(text, &format!("{name}."), table, lines);
+        }
+    }
+}
+
+fn refuse_unknown(section: &str, key: &str, place: impl Fn(&str) -> String) -> Result<()> {
+    let place = place(&format!("{section}.{key}"));
     let known = keys::of_section(section);
     if known.is_empty() {
-        bail!("{}", unknown_section(&origin));
+        bail!("{}", unknown_section(&place));
     }
     if !known.contains(&key) {
-        bail!("{origin}: unknown key; section {section} allows {}", known.join(", "));
+        bail!("{place}: unknown key; section {section} allows {}", known.join(", "));
     }
     Ok(())
 }
 
-fn unknown_section(origin: &str) -> String {
-    format!("{origin}: unknown section; allowed are {}", keys::sections().join(", "))
+fn unknown_section(place: &str) -> String {
+    format!("{place}: unknown section; allowed are {}", keys::sections().join(", "))
 }
 
 /// The place and the reason, without the line itself, which may hold a secret.

@@ -99,7 +99,7 @@ fn read(file: Option<&str>, environment: &[(String, String)]) -> Result<Config> 
         std::fs::write(&path, text).unwrap();
     }
     let variables = environment.iter().map(|(name, value)| (name.into(), value.into()));
-    Config::read(file.is_some().then_some(path.as_path()), variables)
+    Config::of(&Layers::read(file.is_some().then_some(path.as_path()), variables)?)
 }
 
 /// The settings as a file.
@@ -202,7 +202,7 @@ fn an_unusable_value_is_refused_with_its_key_its_layer_and_what_is_allowed() {
         let settings = settings(sample.0, sample.2);
         let told = refusal(Some(&file_of(&settings)), &[]);
         assert!(told.starts_with(&format!("{} in ", key.name)), "{told}");
-        assert!(told.contains("/test.toml: "), "{told}");
+        assert!(told.contains("/test.toml line 1: "), "{told}");
         assert!(told.ends_with(&format!("; allowed is {}", key.allowed)), "{told}");
 
         let told = refusal(None, &environment_of(&settings));
@@ -216,11 +216,11 @@ fn an_unusable_value_is_refused_with_its_key_its_layer_and_what_is_allowed() {
 #[test]
 fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
     let told = refusal(Some("[http]\nport = 80"), &[]);
-    assert!(told.starts_with("http.port in ") && told.contains("/test.toml: unknown key"), "{told}");
+    assert!(told.starts_with("http.port in ") && told.contains("/test.toml line 2: unknown key"), "{told}");
     assert!(told.ends_with("section http allows bind, bind_file, base_path, workers, read_timeout"), "{told}");
 
     let told = refusal(Some("[web]\nport = 80"), &[]);
-    assert!(told.starts_with("web in ") && told.contains("/test.toml: unknown section"), "{told}");
+    assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
     assert!(told.ends_with("allowed are http, ops, database, blobs, limits, log"), "{told}");
 
     let told = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
@@ -319,7 +319,7 @@ fn secrets_show_neither_in_debug_nor_in_errors() {
 
 #[test]
 fn a_file_that_is_missing_or_not_toml_is_named() {
-    let told = format!("{:#}", Config::read(Some(Path::new("no/such.toml")), std::iter::empty()).unwrap_err());
+    let told = format!("{:#}", Layers::read(Some(Path::new("no/such.toml")), std::iter::empty()).err().unwrap());
     assert!(told.starts_with("cannot read the configuration no/such.toml: "), "{told}");
     let told = refusal(Some("[http]\nbind = '127.0.0.1:1'\nworkers 3\n"), &[]);
     assert!(told.contains("/test.toml is not valid TOML: line 3: "), "{told}");

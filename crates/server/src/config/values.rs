@@ -126,6 +126,22 @@ pub(super) fn database_url(raw: &Raw<'_>) -> Option<String> {
     known.then_some(text)
 }
 
+/// The URL of a database with `mask` for its password and its parameters; `None` where it is no URL.
+pub(super) fn without_password(text: &str, mask: &str) -> Option<String> {
+    if text.starts_with("sqlite:") {
+        return Some(text.split_once('?').map_or_else(|| text.to_owned(), |(path, _)| format!("{path}?{mask}")));
+    }
+    let mut url = Url::parse(text).ok()?;
+    if url.password().is_some() {
+        url.set_password(Some(mask)).ok()?;
+    }
+    if url.query().is_some() {
+        url.set_query(Some(mask));
+    }
+    url.set_fragment(None);
+    Some(url.into())
+}
+
 /// A size in bytes, above zero.
 pub(super) fn size(raw: &Raw<'_>) -> Option<u64> {
     let text = number(raw)?;

@@ -13,7 +13,7 @@ fn help_and_version_answer_on_stdout() {
     let site = Site::new();
     assert_eq!(site.run("--version").succeeded(), format!("platen {}\n", env!("CARGO_PKG_VERSION")));
     let help = site.run("--help").succeeded();
-    for command in ["serve", "migrate", "fleet", "key", "blobs", "healthcheck", "--config"] {
+    for command in ["serve", "migrate", "fleet", "key", "blobs", "config", "healthcheck", "--config"] {
         assert!(help.contains(command), "{help}");
     }
     assert!(site.run("fleet apply --help").succeeded().contains("<FILE>"));
@@ -37,12 +37,29 @@ fn a_configuration_that_is_not_usable_ends_with_two_and_one_line() {
 
     site.write("bad.toml", "[http]\nport = 80\n");
     let told = site.run("serve --config bad.toml").failed(2);
-    assert!(told.starts_with("error: http.port in bad.toml: unknown key; section http allows bind, "), "{told}");
+    assert!(told.starts_with("error: http.port in bad.toml line 2: unknown key; section http allows bind, "), "{told}");
 
     let told = site.run_with(["migrate"], &[("PLATEN_LIMITS__MAX_JSON_SIZE", "huge")]).failed(2);
     let expected =
         "error: limits.max_json_size in the environment (PLATEN_LIMITS__MAX_JSON_SIZE): \"huge\" is not allowed";
     assert!(told.starts_with(expected), "{told}");
+}
+
+#[test]
+fn the_effective_configuration_is_a_configuration_again_with_the_origin_of_each_value() {
+    let site = Site::new();
+    site.write("platen.toml", "[http]\nworkers = 3\nbase_path = \"/cloud\"\n");
+    let shown = site.run_with(["config"], &[("PLATEN_LOG__LEVEL", "warn")]).succeeded();
+    assert!(shown.contains("\nhttp.workers = 3 # platen.toml line 2\n"), "{shown}");
+    assert!(shown.contains("\nlog.level = \"warn\" # the environment (PLATEN_LOG__LEVEL)\n"), "{shown}");
+    assert!(shown.contains("\n# http.bind_file: not set\n"), "{shown}");
+
+    site.write("shown.toml", &shown);
+    let again = site.run("config --json --config shown.toml").succeeded();
+    let keys: Vec<Value> = again.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(keys.len(), shown.lines().count());
+    let base_path = keys.iter().find(|key| key["key"] == "http.base_path").unwrap();
+    assert_eq!((&base_path["value"], &base_path["origin"]), (&"/cloud".into(), &"shown.toml line 3".into()));
 }
 
 #[test]
