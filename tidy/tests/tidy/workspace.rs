@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold what is made, not what is written.
+/// What holds what is made, not what is written. (In a further work tree `.git` is a file.)
 const MADE: [&str; 4] = ["target", "data", ".git", ".venv"];
 
 /// The folder of the workspace.
@@ -44,7 +44,10 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         let kind = entry.file_type().unwrap();
-        if kind.is_dir() && !MADE.iter().any(|made| entry.file_name() == *made) {
+        if MADE.iter().any(|made| entry.file_name() == *made) {
+            continue;
+        }
+        if kind.is_dir() {
             collect(&entry.path(), paths);
         } else if kind.is_file() {
             paths.push(entry.path());
