@@ -5,10 +5,10 @@ use crate::error::Fault;
 use crate::exchange::Exchange;
 use crate::extract::multipart::MultipartParts;
 use crate::intake::Intake;
-use crate::reply::Answer;
+use crate::reply::{Answer, Content};
 use crate::route::Operation;
 use crate::server::{Services, Shared};
-use crate::{device, health, json, log, resource};
+use crate::{device, docs, health, json, log, resource, server_status};
 use actix_web::dev::RequestHead;
 use domain::body::BodyError;
 use domain::caller::Caller;
@@ -28,7 +28,7 @@ pub(crate) struct Call<'a> {
 /// Calls the handler of the operation.
 pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
     match call.admission.operation {
-        Operation::ServerStatus => Ok(Answer::success("Server is running")),
+        Operation::ServerStatus => Ok(server_status::handle()),
         Operation::AddResource => resource::add::handle(call).await,
         Operation::GetFile => resource::get_file::handle(call).await,
         Operation::DeleteResource => resource::delete::handle(call).await,
@@ -39,9 +39,16 @@ pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
         Operation::ListLogs => log::list::handle(call).await,
         Operation::AddCrashReport => log::crash_report::handle(call).await,
         Operation::UpdateDeviceStatus => device::status::handle(call).await,
-        Operation::Live | Operation::Ready | Operation::Metrics => {
-            health::handle(call.admission.operation, call.shared).await
-        }
+        open => handle_open(open, call.shared, call.head).await,
+    }
+}
+
+/// Calls the handler of an operation that asks for no credentials.
+pub(crate) async fn handle_open(operation: Operation, shared: &Shared, head: &RequestHead) -> Result<Answer, Fault> {
+    match operation {
+        Operation::Document => Ok(Answer::json(Content::Whole(shared.document.clone()))),
+        Operation::Docs(page) => docs::answer(page, head.uri.path()),
+        other => health::handle(other, shared).await,
     }
 }
 

@@ -40,31 +40,36 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
+    /// Status and message.
+    pub(crate) fn words(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Failure(Failure::Refused(Refusal { reason, .. })) => wording(*reason),
+            Self::Failure(Failure::Store(_)) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
+            Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
+            Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
+            Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable"),
+            Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
+        }
+    }
+
     /// The answer in `format`. It tells nothing of a cause on our side (decision R4).
     pub(crate) fn answer(&self, format: Format) -> Answer {
+        let (status, message) = self.words();
+        let answer = Answer::message(status, format, Message::Error(message));
         match self {
-            Self::Failure(Failure::Refused(Refusal { reason, detail })) => {
-                let (status, message) = wording(*reason);
-                error(status, message, format).with(&ERROR_DETAIL, detail_value(detail))
-            }
-            Self::Failure(Failure::Store(_)) => {
-                error(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", format)
-            }
-            Self::NotFound => error(StatusCode::NOT_FOUND, "Not Found", format)
-                .with(&ERROR_DETAIL, HeaderValue::from_static("no operation has this path")),
+            Self::Failure(Failure::Refused(Refusal { detail, .. })) => answer.with(&ERROR_DETAIL, detail_value(detail)),
+            Self::NotFound => answer.with(&ERROR_DETAIL, HeaderValue::from_static("no operation has this path")),
             Self::MethodNotAllowed { allow } => {
                 let detail = Detail::new(&format!("this path takes {allow}"));
-                error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", format)
-                    .with(&ALLOW, header_value(allow))
-                    .with(&ERROR_DETAIL, detail_value(&detail))
+                answer.with(&ALLOW, header_value(allow)).with(&ERROR_DETAIL, detail_value(&detail))
             }
             Self::RangeNotSatisfiable { size } => {
                 let detail = Detail::new(&format!("the file has {size} bytes"));
-                error(StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable", format)
+                answer
                     .with(&CONTENT_RANGE, header_value(&format!("bytes */{size}")))
                     .with(&ERROR_DETAIL, detail_value(&detail))
             }
-            Self::NotReady => error(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable", format),
+            Self::Failure(Failure::Store(_)) | Self::NotReady => answer,
         }
     }
 
@@ -89,18 +94,21 @@ pub(crate) fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// The message for a request whose head can't be read as HTTP; its status comes from below.
-pub(crate) fn unreadable_head(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::REQUEST_TIMEOUT => "Request Timeout",
-        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "Request Header Fields Too Large",
-        StatusCode::INTERNAL_SERVER_ERROR => "Internal Server Error",
-        _ => "Bad Request",
-    }
-}
+/// What is answered to a request whose head can't be read as HTTP.
+pub(crate) const UNREADABLE: [(StatusCode, &str); 3] = [
+    (StatusCode::BAD_REQUEST, "Bad Request"),
+    (StatusCode::REQUEST_TIMEOUT, "Request Timeout"),
+    (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large"),
+];
 
-fn error(status: StatusCode, message: &str, format: Format) -> Answer {
-    Answer::message(status, format, Message::Error(message))
+/// The message for a head that can't be read; its status comes from below.
+pub(crate) fn unreadable_head(status: StatusCode) -> &'static str {
+    let found = UNREADABLE.iter().find(|(known, _)| *known == status);
+    match found {
+        Some((_, message)) => message,
+        None if status == StatusCode::INTERNAL_SERVER_ERROR => "Internal Server Error",
+        None => "Bad Request",
+    }
 }
 
 fn header_value(text: &str) -> HeaderValue {

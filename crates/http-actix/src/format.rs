@@ -1,7 +1,11 @@
 //! The format of an answer: JSON, or what a crash reporter asks for with Accept (decision C5).
 
+use crate::headers::essence;
 use domain::json::Quoted;
 use quick_xml::escape::escape;
+
+/// The XML namespace of a message (decision C5).
+pub(crate) const NAMESPACE: &str = "http://schemas.microsoft.com/2003/10/Serialization/";
 
 /// How a message is written, and the content type that says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,6 +49,8 @@ impl Format {
         best.0
     }
 
+    pub(crate) const ALL: [Self; 4] = [Self::Json, Self::TextJson, Self::Xml, Self::TextXml];
+
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::Json => "application/json; charset=utf-8",
@@ -54,14 +60,22 @@ impl Format {
         }
     }
 
+    /// The content type without its parameter.
+    pub(crate) fn media_type(self) -> &'static str {
+        essence(self.content_type())
+    }
+
+    pub(crate) fn is_xml(self) -> bool {
+        matches!(self, Self::Xml | Self::TextXml)
+    }
+
     /// The body that carries `message` (decisions R2, C5).
     pub(crate) fn write(self, message: Message<'_>) -> String {
         match (self, message) {
             (Self::Json | Self::TextJson, Message::Success(text)) => Quoted(text).to_string(),
             (Self::Json | Self::TextJson, Message::Error(text)) => format!("{{\"Message\":{}}}", Quoted(text)),
             (Self::Xml | Self::TextXml, Message::Success(text)) => {
-                let namespace = "http://schemas.microsoft.com/2003/10/Serialization/";
-                format!("<string xmlns=\"{namespace}\">{}</string>", escape(text))
+                format!("<string xmlns=\"{NAMESPACE}\">{}</string>", escape(text))
             }
             (Self::Xml | Self::TextXml, Message::Error(text)) => {
                 format!("<Error><Message>{}</Message></Error>", escape(text))

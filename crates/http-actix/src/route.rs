@@ -1,5 +1,6 @@
 //! The one table of routes: which operation a method and a path name (decisions R1, R3, R8).
 
+use crate::docs::Page;
 use percent_encoding::percent_decode_str;
 
 /// What a request asks for.
@@ -19,6 +20,10 @@ pub(crate) enum Operation {
     Live,
     Ready,
     Metrics,
+    /// The OpenAPI document.
+    Document,
+    /// The document as pages for people.
+    Docs(Page),
 }
 
 impl Operation {
@@ -39,12 +44,14 @@ impl Operation {
             Self::Live => "health_live",
             Self::Ready => "health_ready",
             Self::Metrics => "metrics",
+            Self::Document => "openapi",
+            Self::Docs(_) => "docs",
         }
     }
 
     /// Whether it is answered without credentials.
     pub(crate) fn is_open(self) -> bool {
-        matches!(self, Self::Live | Self::Ready | Self::Metrics)
+        matches!(self, Self::Live | Self::Ready | Self::Metrics | Self::Document | Self::Docs(_))
     }
 }
 
@@ -60,6 +67,8 @@ pub(crate) enum Side {
 enum Place {
     /// Under `{base_path}/api/v2` of the API listener.
     Api,
+    /// Under `{base_path}/api`: what describes the interface whatever its version.
+    Docs,
     /// At the root of both listeners, whatever the base path.
     Health,
     /// At the root of the operator's listener.
@@ -67,7 +76,7 @@ enum Place {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verb {
+pub(crate) enum Verb {
     Get,
     Post,
     Delete,
@@ -92,11 +101,37 @@ impl Verb {
     }
 }
 
-struct Route {
+pub(crate) struct Route {
     place: Place,
     /// Fixed segments, and `{guid}`.
     template: &'static str,
-    operations: &'static [(Verb, Operation)],
+    pub(crate) operations: &'static [(Verb, Operation)],
+}
+
+impl Route {
+    /// The path after the base path.
+    pub(crate) fn path(&self) -> String {
+        let before = match self.place {
+            Place::Api => "/api/v2/",
+            Place::Docs => "/api/",
+            Place::Health | Place::Ops => "/",
+        };
+        format!("{before}{}", self.template).trim_end_matches('/').to_owned()
+    }
+
+    pub(crate) fn has_guid(&self) -> bool {
+        self.template.contains("{guid}")
+    }
+
+    /// Whether no base path stands before it.
+    pub(crate) fn is_at_root(&self) -> bool {
+        matches!(self.place, Place::Health | Place::Ops)
+    }
+}
+
+/// The routes of the API listener, in the order of the document.
+pub(crate) fn documented() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().filter(|route| route.place != Place::Ops)
 }
 
 const fn route(place: Place, template: &'static str, operations: &'static [(Verb, Operation)]) -> Route {
@@ -104,7 +139,7 @@ const fn route(place: Place, template: &'static str, operations: &'static [(Verb
 }
 
 /// The first template that fits decides: what is literal stands before what holds a GUID.
-const ROUTES: [Route; 13] = [
+static ROUTES: [Route; 19] = [
     route(Place::Api, "", &[(Verb::Get, Operation::ServerStatus)]),
     // Deleting without a GUID has an answer of its own (decision T16).
     route(Place::Api, "resource", &[(Verb::Post, Operation::AddResource), (Verb::Delete, Operation::DeleteResource)]),
@@ -116,6 +151,12 @@ const ROUTES: [Route; 13] = [
     route(Place::Api, "log/list", &[(Verb::Post, Operation::ListLogs)]),
     route(Place::Api, "log/crashreport", &[(Verb::Post, Operation::AddCrashReport)]),
     route(Place::Api, "device/status", &[(Verb::Post, Operation::UpdateDeviceStatus)]),
+    route(Place::Docs, "openapi.json", &[(Verb::Get, Operation::Document)]),
+    route(Place::Docs, "docs", &[(Verb::Get, Operation::Docs(Page::Index))]),
+    route(Place::Docs, "docs/start.js", &[(Verb::Get, Operation::Docs(Page::Start))]),
+    route(Place::Docs, "docs/swagger-ui-bundle.js", &[(Verb::Get, Operation::Docs(Page::Script))]),
+    route(Place::Docs, "docs/swagger-ui.css", &[(Verb::Get, Operation::Docs(Page::Style))]),
+    route(Place::Docs, "docs/favicon-32x32.png", &[(Verb::Get, Operation::Docs(Page::Icon))]),
     route(Place::Health, "health/live", &[(Verb::Get, Operation::Live)]),
     route(Place::Health, "health/ready", &[(Verb::Get, Operation::Ready)]),
     route(Place::Ops, "metrics", &[(Verb::Get, Operation::Metrics)]),
@@ -140,14 +181,18 @@ pub(crate) enum Match {
 #[derive(Debug, Clone)]
 pub(crate) struct Router {
     side: Side,
-    /// The segments before those of an API template: the base path, `api`, `v2`.
-    prefix: Vec<String>,
+    /// The segments before those of a template of the documentation: the base path, `api`.
+    docs: Vec<String>,
+    /// The same of an API template: `v2` beside.
+    api: Vec<String>,
 }
 
 impl Router {
     pub(crate) fn new(side: Side, base_path: &str) -> Self {
         let base = base_path.split('/').filter(|segment| !segment.is_empty());
-        Self { side, prefix: base.chain(["api", "v2"]).map(str::to_owned).collect() }
+        let docs: Vec<String> = base.chain(["api"]).map(str::to_owned).collect();
+        let api = docs.iter().cloned().chain(["v2".to_owned()]).collect();
+        Self { side, docs, api }
     }
 
     pub(crate) fn find(&self, method: &str, path: &str) -> Match {
@@ -174,9 +219,10 @@ impl Router {
     /// What stands in the places of GUIDs, if the segments fit the route.
     fn fit(&self, route: &Route, segments: &[String]) -> Option<Vec<String>> {
         let own = match (route.place, self.side) {
-            (Place::Api, Side::Api) => strip(segments, &self.prefix)?,
+            (Place::Api, Side::Api) => strip(segments, &self.api)?,
+            (Place::Docs, Side::Api) => strip(segments, &self.docs)?,
             (Place::Health, _) | (Place::Ops, Side::Ops) => segments,
-            (Place::Api, Side::Ops) | (Place::Ops, Side::Api) => return None,
+            (Place::Api | Place::Docs, Side::Ops) | (Place::Ops, Side::Api) => return None,
         };
         let mut template = route.template.split('/').filter(|segment| !segment.is_empty());
         let mut guids = Vec::new();

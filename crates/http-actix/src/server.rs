@@ -1,11 +1,12 @@
 //! The two listeners and what stands behind them.
 
 use crate::admission::{Admitted, admit};
-use crate::call::{Call, handle};
+use crate::call::{Call, handle, handle_open};
 use crate::error::Fault;
 use crate::exchange::{Exchange, declared_length};
-use crate::health::{self, Readiness};
+use crate::health::Readiness;
 use crate::intake::Intake;
+use crate::openapi;
 use crate::route::{Router, Side};
 use crate::wire::{Turn, Wire};
 use actix_http::{HttpMessage, HttpService, Protocol, Request, Response};
@@ -15,6 +16,7 @@ use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_se
 use actix_web::body::BoxBody;
 use actix_web::dev::{AppConfig, RequestHead};
 use actix_web::{App, HttpRequest, HttpResponse, web};
+use bytes::Bytes;
 use domain::access::AccessService;
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
@@ -65,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) services: Arc<Services>,
     pub(crate) config: Arc<HttpConfig>,
     pub(crate) metrics: Metrics,
+    /// The OpenAPI document.
+    pub(crate) document: Bytes,
 }
 
 /// Gives the metrics as text.
@@ -72,7 +76,8 @@ type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
 
 impl Shared {
     fn new(side: Side, config: Arc<HttpConfig>, services: Arc<Services>, metrics: Metrics) -> Arc<Self> {
-        Arc::new(Self { router: Router::new(side, &config.base_path), services, config, metrics })
+        let document = openapi::document(&config.base_path).into();
+        Arc::new(Self { router: Router::new(side, &config.base_path), services, config, metrics, document })
     }
 }
 
@@ -173,7 +178,7 @@ async fn answer(request: HttpRequest, payload: web::Payload, shared: web::Data<S
     let mut intake = Intake::new(payload.into_inner(), declared_length(&head.headers), shared.config.read_timeout);
     let outcome = match admitted {
         Err(fault) => Err(fault),
-        Ok(Admitted::Open(operation)) => health::handle(operation, &shared).await,
+        Ok(Admitted::Open(operation)) => handle_open(operation, &shared, head).await,
         Ok(Admitted::Called(admission)) => {
             let (exchange, intake) = (&*exchange, &mut intake);
             handle(Call { shared: &shared, exchange, head, intake, admission: *admission }).await

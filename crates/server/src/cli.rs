@@ -7,6 +7,7 @@ mod fleet;
 mod healthcheck;
 mod key;
 mod migrate;
+mod openapi;
 mod output;
 mod serve;
 
@@ -57,6 +58,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the OpenAPI document of the HTTP interface
+    Openapi,
     /// Ask the running server whether it is ready
     Healthcheck,
 }
@@ -98,6 +101,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
+            Command::Openapi => openapi::run(&config),
             Command::Healthcheck => healthcheck::run(&config).await,
         }
     });
@@ -131,6 +135,7 @@ mod tests {
             "key revoke --organization A --user B",
             "blobs check",
             "config",
+            "openapi",
             "healthcheck",
         ];
         for command in commands {

@@ -3,8 +3,15 @@
 use crate::call::{Call, to_its_end};
 use crate::error::Fault;
 use crate::headers::joined;
+use crate::openapi::description::Description;
+use crate::openapi::schema::{binary, closed_object, filled, guid, named, object, text, time, words};
 use crate::reply::Answer;
+use crate::route::Operation;
 use actix_web::http::header::HeaderName;
+use domain::error::Reason;
+use utoipa::openapi::schema::ObjectBuilder;
+
+const ADDED: &str = "Resource successfully added";
 
 const TIMESTAMP: HeaderName = HeaderName::from_static("timestamp");
 
@@ -13,5 +20,70 @@ pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
     let timestamp = joined(&call.head.headers, &TIMESTAMP);
     let mut parts = call.parts();
     to_its_end(async move { services.resources.add(&caller, timestamp.as_deref(), &mut parts).await }).await?;
-    Ok(Answer::success("Resource successfully added"))
+    Ok(Answer::success(ADDED))
+}
+
+pub(crate) fn description() -> Description {
+    let text = "Adds a resource, or replaces the one with the same GUID if this one is newer. The parts come in either \
+                order; the file may have any name and content type. Whatever fails leaves the stored resource as it \
+                was. A request that is repeated because its answer was lost is answered 200 again.";
+    let timestamp = "When the resource was modified; absent, it is now. It must be newer than the stored one.";
+    let parts = closed_object("")
+        .property("JsonString", named("ResourceDescription"))
+        .property("file", binary("The file."))
+        .required("JsonString")
+        .required("file");
+    Description::new("Add or update a resource", text)
+        .header("Timestamp", timestamp, time(""))
+        .form_body(parts, &[("JsonString", "application/json"), ("file", "application/octet-stream")])
+        .with_schema("ResourceDescription", resource_description())
+        .with_schema("Meta", meta())
+        .answers_message(ADDED)
+        .leads_to([Operation::GetFile, Operation::ResourceInfo, Operation::DeleteResource], "/JsonString/ResourceGUID")
+        .refuses([
+            Reason::NotProperlyFormatted,
+            Reason::ResourceFieldsRequired,
+            Reason::ResourceGuidInvalid,
+            Reason::MetaNameRequired,
+            Reason::MetaProfileRequired,
+            Reason::DomainInvalid,
+            Reason::TimestampInvalid,
+            Reason::FileMissing,
+            Reason::FileNotSingle,
+            Reason::ChecksumMismatch,
+        ])
+}
+
+fn resource_description() -> ObjectBuilder {
+    object("")
+        .property("ResourceGUID", guid("Identifies the resource within the organization."))
+        .property("ResourceChecksum", text("SHA1 of the file, in either case.").pattern(Some("^[0-9A-Fa-f]{40}$")))
+        .property("ResourceType", resource_type("Absent, it is Generic."))
+        .property(
+            "Domain",
+            words(&["Private", "Public"]).description(Some("Absent, it is Private on add and unchanged on update.")),
+        )
+        .property("Meta", named("Meta"))
+        .required("ResourceGUID")
+        .required("ResourceChecksum")
+        .required("Meta")
+}
+
+/// The type of a resource (interface 2.1).
+pub(super) fn resource_type(absent: &str) -> ObjectBuilder {
+    filled(&format!(
+        "NormalProfile, DefectProfile, VendorMarks, Label, ColorMapping, Template, LayoutTemplate, Library, Preview, \
+         or a type of your own. {absent}"
+    ))
+    .examples(["Label"])
+}
+
+fn meta() -> ObjectBuilder {
+    object("Further members, of any type, are kept and answered as they were sent.")
+        .property("Name", filled("Name for people."))
+        .property("MediaType", text("Required for NormalProfile. Also answered as Media where that is not sent."))
+        .property("ProfileGroup", text("Required for NormalProfile."))
+        .property("Media", text("What the PMM look-up compares."))
+        .property("Mode", text("What the PMM look-up compares."))
+        .required("Name")
 }

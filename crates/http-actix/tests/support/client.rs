@@ -1,5 +1,6 @@
 //! A small HTTP client that hides nothing.
 
+use super::documented;
 use domain::testing::ANN_KEY;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -174,7 +175,9 @@ impl Connection {
 
     pub fn send(&mut self, request: &Request) -> Reply {
         self.write(&request.bytes());
-        self.read_reply(&request.method)
+        let reply = self.read_reply(&request.method);
+        documented::check(request, &reply);
+        reply
     }
 
     pub fn write(&mut self, bytes: &[u8]) {

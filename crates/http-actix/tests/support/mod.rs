@@ -6,6 +6,7 @@
 
 pub mod bodies;
 pub mod client;
+pub mod documented;
 
 pub use client::{Connection, Reply, Request};
 

@@ -1,0 +1,226 @@
+//! The OpenAPI document of the interface. Paths come from the one table of routes, messages and
+//! statuses from the one table of answers, the rest from beside the handlers; nothing is said twice.
+
+pub(crate) mod description;
+pub(crate) mod schema;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Fault, UNREADABLE};
+use crate::format::Format;
+use crate::route::{self, Operation, Verb};
+use crate::{device, health, log, resource, server_status};
+use actix_web::http::StatusCode;
+use description::Description;
+use domain::error::{Reason, RequiredHeader, StoreError};
+use std::collections::BTreeMap;
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder};
+use utoipa::openapi::schema::{AllOfBuilder, ComponentsBuilder};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{
+    ContentBuilder, Header, HeaderBuilder, InfoBuilder, LicenseBuilder, OpenApiBuilder, Ref, RefOr, ResponseBuilder,
+    Schema, ServerBuilder,
+};
+
+const DETAIL: &str = "X-Error-Detail";
+
+const REQUEST_ID: &str = "X-Request-Id";
+
+/// The name of the GUID in a path.
+const GUID_PARAMETER: &str = "ResourceGUID";
+
+/// What holds for all operations.
+const INTRODUCTION: &str = include_str!("openapi/introduction.md");
+
+/// The authentication headers (interface part 5) and what they are.
+const CREDENTIALS: [(&str, &str); 4] = [
+    ("MisKey", "The key of a user; identifies the user and the organization."),
+    ("HardwareHash", "Identifies a registered computer, together with its serial number."),
+    ("SerialNumber", "The serial number of the calling computer."),
+    ("ApplicationVersion", "The version of the client program."),
+];
+
+/// The document for a server with this base path, as JSON text.
+pub fn document(base_path: &str) -> String {
+    let mut components = ComponentsBuilder::new().schema("Error", error_schema());
+    for (name, text) in CREDENTIALS {
+        let header = ApiKeyValue::with_description(name, text);
+        components = components.security_scheme(name, SecurityScheme::ApiKey(ApiKey::Header(header)));
+    }
+    for (name, header) in shared_headers() {
+        components = components.header(name, header);
+    }
+    let mut paths = PathsBuilder::new();
+    for route in route::documented() {
+        let path = route.path().replace("{guid}", &format!("{{{GUID_PARAMETER}}}"));
+        for &(verb, operation) in route.operations {
+            let Some(description) = describe(operation, route.has_guid()) else {
+                continue;
+            };
+            for (name, schema) in &description.schemas {
+                components = components.schema(*name, schema.clone());
+            }
+            let mut item = PathItem::new(method(verb), describe_operation(operation, &path, description));
+            if route.is_at_root() {
+                item.servers = Some(vec![ServerBuilder::new().url("/").build()]);
+            }
+            paths = paths.path(&path, item);
+        }
+    }
+    let base = base_path.trim_matches('/');
+    let server = ServerBuilder::new().url(format!("/{base}")).build();
+    let info =
+        InfoBuilder::new().title("Platen").version(env!("CARGO_PKG_VERSION")).description(Some(INTRODUCTION)).license(
+            Some(LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build()),
+        );
+    let document =
+        OpenApiBuilder::new().info(info).servers(Some([server])).paths(paths).components(Some(components.build()));
+    // It is made of texts and numbers only, which always can be written.
+    document.build().to_pretty_json().unwrap_or_default()
+}
+
+/// What is said of an operation; nothing of those that serve the document itself, or that this
+/// listener doesn't have.
+fn describe(operation: Operation, has_guid: bool) -> Option<Description> {
+    Some(match operation {
+        Operation::ServerStatus => server_status::description(),
+        Operation::AddResource => resource::add::description(),
+        Operation::GetFile => resource::get_file::description(),
+        Operation::DeleteResource if has_guid => resource::delete::description(),
+        Operation::DeleteResource => resource::delete::description_without_guid(),
+        Operation::ListResources => resource::list::description(),
+        Operation::ResourceInfo => resource::info::description(),
+        Operation::FindByPmm => resource::pmm::description(),
+        Operation::AddLog => log::add::description(),
+        Operation::ListLogs => log::list::description(),
+        Operation::AddCrashReport => log::crash_report::description(),
+        Operation::UpdateDeviceStatus => device::status::description(),
+        Operation::Live => health::description_of_live(),
+        Operation::Ready => health::description_of_ready(),
+        Operation::Metrics | Operation::Document | Operation::Docs(_) => return None,
+    })
+}
+
+fn method(verb: Verb) -> HttpMethod {
+    match verb {
+        Verb::Get => HttpMethod::Get,
+        Verb::Post => HttpMethod::Post,
+        Verb::Delete => HttpMethod::Delete,
+    }
+}
+
+fn describe_operation(operation: Operation, path: &str, description: Description) -> OperationBuilder {
+    let has_guid = path.contains('{');
+    let description = if has_guid { description.guid_in_path() } else { description };
+    let refusals = refusals(operation, &description);
+    let formats = if operation == Operation::AddCrashReport { &Format::ALL[..] } else { &[Format::Json] };
+    let id = match operation {
+        Operation::DeleteResource if !has_guid => "delete_resource_without_guid",
+        operation => operation.name(),
+    };
+    let mut described = OperationBuilder::new()
+        .operation_id(Some(id))
+        .tag(tag(operation))
+        .summary(Some(description.summary))
+        .description(Some(description.text))
+        .request_body(description.body);
+    if !description.parameters.is_empty() {
+        described = described.parameters(Some(description.parameters));
+    }
+    if !operation.is_open() {
+        described = described.securities(Some(["MisKey", "HardwareHash"].map(requirement)));
+    }
+    for (status, response) in description.answers {
+        described = described.response(status.as_str(), with_request_id(response));
+    }
+    for (status, messages) in refusals {
+        described = described.response(status.as_str(), refusal(&messages, formats));
+    }
+    described
+}
+
+fn tag(operation: Operation) -> &'static str {
+    match operation {
+        Operation::AddResource
+        | Operation::GetFile
+        | Operation::DeleteResource
+        | Operation::ListResources
+        | Operation::ResourceInfo
+        | Operation::FindByPmm => "Resources",
+        Operation::AddLog | Operation::ListLogs | Operation::AddCrashReport => "Logs and crash reports",
+        Operation::UpdateDeviceStatus => "Devices",
+        _ => "Server",
+    }
+}
+
+/// One credential with what is asked beside it (decision A2).
+fn requirement(credential: &str) -> SecurityRequirement {
+    const NO_SCOPES: [&str; 0] = [];
+    SecurityRequirement::new(credential, NO_SCOPES).add("SerialNumber", NO_SCOPES).add("ApplicationVersion", NO_SCOPES)
+}
+
+/// Every refusal of an operation: its own, and those that come before its rules are asked.
+fn refusals(operation: Operation, description: &Description) -> BTreeMap<StatusCode, Vec<&'static str>> {
+    let mut all: Vec<(StatusCode, &str)> = UNREADABLE.to_vec();
+    let mut reasons = Vec::new();
+    if description.body.is_some() {
+        reasons.extend([Reason::BodyTooLarge, Reason::BodyTimedOut]);
+    }
+    if operation == Operation::AddCrashReport {
+        let missing = [RequiredHeader::HardwareHash, RequiredHeader::SerialNumber, RequiredHeader::ApplicationVersion];
+        reasons.extend(missing.map(Reason::CrashHeaderRequired));
+        reasons.push(Reason::CrashHardwareHashInvalid);
+    } else if !operation.is_open() {
+        reasons.extend([Reason::HeadersRequired, Reason::MisKeyInvalid, Reason::HardwareHashInvalid]);
+    }
+    all.extend(reasons.into_iter().map(|reason| Fault::from(reason.because("")).words()));
+    all.extend(description.refusals.iter().map(Fault::words));
+    all.push(Fault::from(StoreError::other("")).words());
+    let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
+    for (status, message) in all {
+        let messages = by_status.entry(status).or_default();
+        if !messages.contains(&message) {
+            messages.push(message);
+        }
+    }
+    by_status
+}
+
+/// The answer that carries one of these messages.
+fn refusal(messages: &[&'static str], formats: &[Format]) -> ResponseBuilder {
+    let listed: Vec<String> = messages.iter().map(|message| format!("- `{message}`")).collect();
+    let mut response = ResponseBuilder::new().description(listed.join("\n"));
+    for format in formats {
+        let schema: RefOr<Schema> = if format.is_xml() {
+            schema::named("Error")
+        } else {
+            let own = schema::object("").property("Message", schema::words(messages));
+            AllOfBuilder::new().item(schema::named("Error")).item(own).into()
+        };
+        response = response.content(format.media_type(), ContentBuilder::new().schema(Some(schema)).build());
+    }
+    with_request_id(response.header_ref(DETAIL, shared_header(DETAIL)))
+}
+
+fn with_request_id(response: ResponseBuilder) -> ResponseBuilder {
+    response.header_ref(REQUEST_ID, shared_header(REQUEST_ID))
+}
+
+fn shared_header(name: &str) -> Ref {
+    Ref::new(format!("#/components/headers/{name}"))
+}
+
+/// The headers that many answers carry.
+fn shared_headers() -> [(&'static str, Header); 2] {
+    let header = |text, schema| HeaderBuilder::new().description(Some(text)).schema(Some(schema)).build();
+    let detail = header("Which value was refused and why, for people.", schema::text("").max_length(Some(300)));
+    let usable = schema::text("").pattern(Some("^[A-Za-z0-9._-]{1,128}$"));
+    [(DETAIL, detail), (REQUEST_ID, header("Names the request in the server's log.", usable))]
+}
+
+/// The body of every error (decision R2).
+fn error_schema() -> impl Into<RefOr<Schema>> {
+    schema::closed_object("The body of every error.")
+        .property("Message", schema::text("Exact, and never changes; programs may compare it."))
+        .required("Message")
+}
