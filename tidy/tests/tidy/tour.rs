@@ -61,8 +61,10 @@ fn the_readme_starts_with_two_commands_that_work() {
 }
 
 #[test]
-fn the_test_script_runs_the_tour() {
-    assert!(read("scripts/test").contains("examples/tour.sh"));
+fn the_test_script_runs_the_tour_and_all_examples() {
+    for run in ["examples/tour.sh", "scripts/clients \"$address\"", "scripts/openapi \"$address\""] {
+        assert!(read("scripts/test").contains(run), "{run}");
+    }
     assert!(read(".ci/run").contains("scripts/test"));
     assert!(!sources().is_empty());
 }
