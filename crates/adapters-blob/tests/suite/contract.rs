@@ -1,5 +1,6 @@
 //! Every clause of the port's contract on every place.
 
+use crate::bucket_of;
 use crate::s3_server::S3Server;
 use adapters_blob::{BlobConfig, open};
 use domain::blob::BlobStore;
@@ -21,8 +22,8 @@ async fn in_memory() -> (Arc<dyn BlobStore>, ()) {
 }
 
 async fn in_bucket() -> (Arc<dyn BlobStore>, S3Server) {
-    let server = S3Server::start().await;
-    (open(&server.config()).await.unwrap(), server)
+    let server = S3Server::start();
+    (open(&BlobConfig::S3(bucket_of(&server))).await.unwrap(), server)
 }
 
 /// A clause that is written but not listed would never run.

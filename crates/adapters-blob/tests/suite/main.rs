@@ -5,15 +5,33 @@
 mod contract;
 mod local;
 mod s3;
+
+#[path = "../support/s3_server.rs"]
 mod s3_server;
 
+use adapters_blob::S3Config;
 use bytes::Bytes;
 use domain::blob::{BlobEntry, BlobKey, BlobKind, BlobStore};
 use futures_util::TryStreamExt;
+use s3_server::{BUCKET, KEY, S3Server, SECRET};
 use uuid::Uuid;
 
 fn key(number: u128) -> BlobKey {
     BlobKey::new(BlobKind::Resource, Uuid::from_u128(number))
+}
+
+/// The way to the bucket of a server, under a prefix.
+fn bucket_of(server: &S3Server) -> S3Config {
+    S3Config {
+        bucket: BUCKET.to_owned(),
+        prefix: Some("platen/test".to_owned()),
+        region: None,
+        endpoint: Some(server.endpoint()),
+        access_key_id: Some(KEY.into()),
+        secret_access_key: Some(SECRET.into()),
+        allow_http: true,
+        path_style: true,
+    }
 }
 
 async fn publish(store: &dyn BlobStore, key: &BlobKey, content: &'static [u8]) {

@@ -1,7 +1,7 @@
 //! What only a bucket does: multipart uploads, faults of the server, configuration.
 
 use crate::s3_server::{Fault, S3Server, SECRET};
-use crate::{key, list, publish, told};
+use crate::{bucket_of, key, list, publish, told};
 use adapters_blob::{BlobConfig, OpenError, S3Config, open};
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobStore, BlobWriter};
@@ -17,8 +17,8 @@ const LARGE: &[u8] = &[7; 13 * 1024 * 1024];
 const SOON: Duration = Duration::from_secs(8);
 
 async fn started() -> (S3Server, Arc<dyn BlobStore>) {
-    let server = S3Server::start().await;
-    let store = open(&server.config()).await.unwrap();
+    let server = S3Server::start();
+    let store = open(&BlobConfig::S3(bucket_of(&server))).await.unwrap();
     (server, store)
 }
 
@@ -65,9 +65,9 @@ async fn keys_are_below_the_prefix_and_strangers_are_left_out() {
 
 #[tokio::test]
 async fn a_bucket_without_a_prefix_works_too() {
-    let server = S3Server::start().await;
+    let server = S3Server::start();
     for prefix in [None, Some("/".to_owned())] {
-        let store = open(&BlobConfig::S3(S3Config { prefix, ..server.s3_config() })).await.unwrap();
+        let store = open(&BlobConfig::S3(S3Config { prefix, ..bucket_of(&server) })).await.unwrap();
         publish(&*store, &key(1), b"x").await;
         assert_eq!(list(&*store).await.len(), 1);
         assert_eq!(store.size(&key(1)).await.unwrap(), Some(1));
@@ -190,16 +190,16 @@ async fn a_bucket_that_is_missing_is_named_and_not_taken_for_missing_blobs() {
     assert!(store.size(&key(1)).await.is_err());
     let error = store.ping().await.unwrap_err();
     assert!(told(&error).contains("bucket blobs at http://127.0.0.1:"), "{}", told(&error));
-    let error = refused(server.config()).await;
+    let error = refused(BlobConfig::S3(bucket_of(&server))).await;
     assert!(error.to_string().contains("404 Not Found (NoSuchBucket"), "{error}");
     assert!(matches!(error, OpenError::Misconfigured(_)));
 }
 
 #[tokio::test]
 async fn wrong_keys_are_named_without_telling_them() {
-    let server = S3Server::start().await;
+    let server = S3Server::start();
     let wrong = "a-wrong-secret";
-    let secret = S3Config { secret_access_key: Some(wrong.into()), ..server.s3_config() };
+    let secret = S3Config { secret_access_key: Some(wrong.into()), ..bucket_of(&server) };
     let error = refused(BlobConfig::S3(secret)).await.to_string();
     assert!(error.contains("403 Forbidden (SignatureDoesNotMatch"), "{error}");
     assert!(!error.contains(wrong) && !error.contains('\n'), "{error}");
@@ -207,8 +207,8 @@ async fn wrong_keys_are_named_without_telling_them() {
 
 #[tokio::test]
 async fn a_server_that_cannot_be_reached_is_told_at_opening() {
-    let server = S3Server::start().await;
-    let config = server.config();
+    let server = S3Server::start();
+    let config = BlobConfig::S3(bucket_of(&server));
     drop(server);
     let error = refused(config).await;
     assert!(matches!(error, OpenError::Unavailable(_)));
@@ -217,16 +217,16 @@ async fn a_server_that_cannot_be_reached_is_told_at_opening() {
 
 #[tokio::test]
 async fn unencrypted_endpoints_and_strange_prefixes_are_refused() {
-    let server = S3Server::start().await;
-    let http = S3Config { allow_http: false, ..server.s3_config() };
+    let server = S3Server::start();
+    let http = S3Config { allow_http: false, ..bucket_of(&server) };
     assert!(refused(BlobConfig::S3(http)).await.to_string().contains("allow_http"));
-    let prefix = S3Config { prefix: Some("a/../b".to_owned()), ..server.s3_config() };
+    let prefix = S3Config { prefix: Some("a/../b".to_owned()), ..bucket_of(&server) };
     assert!(refused(BlobConfig::S3(prefix)).await.to_string().contains("prefix"));
 }
 
 #[tokio::test]
 async fn debug_shows_no_secret() {
-    let server = S3Server::start().await;
-    let shown = format!("{:?} {:#?}", server.config(), server.s3_config());
+    let server = S3Server::start();
+    let shown = format!("{:?} {:#?}", BlobConfig::S3(bucket_of(&server)), bucket_of(&server));
     assert!(!shown.contains(SECRET) && shown.contains("bucket"), "{shown}");
 }

@@ -1,6 +1,9 @@
-//! An S3 server inside the test process, over a folder, that can be told to misbehave.
+//! An S3 server inside the test process, over a folder, that can be told to misbehave. Any test crate may
+//! include this file by its path.
 
-use adapters_blob::{BlobConfig, S3Config};
+#![allow(dead_code, unreachable_pub, reason = "each test crate that includes this file uses a part of it")]
+
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -12,19 +15,24 @@ use s3s::{Body, HttpError};
 use s3s_fs::FileSystem;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-const BUCKET: &str = "blobs";
-const KEY: &str = "AKIATEST";
-pub(crate) const SECRET: &str = "a-secret-of-the-tests";
+/// The bucket that is there from the start.
+pub const BUCKET: &str = "blobs";
+/// The one key that is known, and its secret.
+pub const KEY: &str = "AKIATEST";
+pub const SECRET: &str = "a-secret-of-the-tests";
 
 /// How a request is treated.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// Answered 500.
     Error,
     /// Answered never.
@@ -34,11 +42,13 @@ pub(crate) enum Fault {
 }
 
 /// A running server; it ends when this is dropped.
-pub(crate) struct S3Server {
+pub struct S3Server {
     folder: TempDir,
     address: SocketAddr,
     behaviour: Arc<Mutex<Behaviour>>,
-    _serving: JoinSet<()>,
+    /// Dropping it ends the server.
+    stop: Option<oneshot::Sender<()>>,
+    serving: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
@@ -50,49 +60,52 @@ struct Behaviour {
 }
 
 impl S3Server {
-    pub(crate) async fn start() -> Self {
+    /// Starts it in a thread of its own, so that tests with and without a runtime can use it.
+    pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
         builder.set_auth(SimpleAuth::from_single(KEY, SECRET));
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let s3 = builder.build();
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let behaviour = Arc::<Mutex<Behaviour>>::default();
-        let mut serving = JoinSet::new();
-        serving.spawn(serve(listener, builder.build(), behaviour.clone()));
-        Self { folder, address, behaviour, _serving: serving }
+        let (stop, stopped) = oneshot::channel::<()>();
+        let known = behaviour.clone();
+        let serving = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                tokio::select! {
+                    () = serve(TcpListener::from_std(listener).unwrap(), s3, known) => {}
+                    _ = stopped => {}
+                }
+            });
+        });
+        Self { folder, address, behaviour, stop: Some(stop), serving: Some(serving) }
     }
 
-    /// The way to the bucket, under a prefix.
-    pub(crate) fn config(&self) -> BlobConfig {
-        BlobConfig::S3(self.s3_config())
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
     }
 
-    pub(crate) fn s3_config(&self) -> S3Config {
-        S3Config {
-            bucket: BUCKET.to_owned(),
-            prefix: Some("platen/test".to_owned()),
-            region: None,
-            endpoint: Some(format!("http://{}", self.address)),
-            access_key_id: Some(KEY.into()),
-            secret_access_key: Some(SECRET.into()),
-            allow_http: true,
-            path_style: true,
-        }
+    /// The folder with the objects of the bucket, under their keys.
+    pub fn objects(&self) -> PathBuf {
+        self.folder.path().join(BUCKET)
     }
 
     /// From now on the next `times` requests that contain `pattern` are treated so.
-    pub(crate) fn misbehave(&self, pattern: &str, fault: Fault, times: usize) {
+    pub fn misbehave(&self, pattern: &str, fault: Fault, times: usize) {
         self.behaviour.lock().unwrap().fault = Some((pattern.to_owned(), fault, times));
     }
 
     /// How many requests so far contained `pattern`.
-    pub(crate) fn requests(&self, pattern: &str) -> usize {
+    pub fn requests(&self, pattern: &str) -> usize {
         self.behaviour.lock().unwrap().requests.iter().filter(|request| request.contains(pattern)).count()
     }
 
     /// What the server keeps of unfinished multipart uploads.
-    pub(crate) fn parts(&self) -> Vec<String> {
+    pub fn parts(&self) -> Vec<String> {
         let names = std::fs::read_dir(self.folder.path()).unwrap();
         names
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -101,7 +114,7 @@ impl S3Server {
     }
 
     /// Waits until nothing is kept of unfinished uploads.
-    pub(crate) async fn no_parts(&self) {
+    pub async fn no_parts(&self) {
         let gone = async {
             while !self.parts().is_empty() {
                 tokio::time::sleep(Duration::from_millis(10)).await;
@@ -111,14 +124,24 @@ impl S3Server {
     }
 
     /// Puts an object beside the blobs.
-    pub(crate) fn put_stranger(&self, path: &str) {
-        let path = self.folder.path().join(BUCKET).join(path);
+    pub fn put_stranger(&self, path: &str) {
+        let path = self.objects().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "strange").unwrap();
     }
 
-    pub(crate) fn remove_bucket(&self) {
-        std::fs::remove_dir_all(self.folder.path().join(BUCKET)).unwrap();
+    pub fn remove_bucket(&self) {
+        std::fs::remove_dir_all(self.objects()).unwrap();
+    }
+}
+
+impl Drop for S3Server {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(serving) = self.serving.take() {
+            // What panicked there has failed the requests of the test.
+            let _ = serving.join();
+        }
     }
 }
 
@@ -144,6 +167,9 @@ async fn answer(
     match fault {
         None => s3.call(request.map(Body::from)).await,
         Some(Fault::Error) => {
+            // Closed before its body was read, the connection might break before the answer is seen.
+            let mut body = request.into_body();
+            while body.frame().await.is_some_and(|frame| frame.is_ok()) {}
             let mut response = Response::new(Body::from("<Error><Code>InternalError</Code></Error>".to_owned()));
             *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
             Ok(response)
