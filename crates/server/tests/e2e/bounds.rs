@@ -35,7 +35,7 @@ async fn a_start_on_100_000_resources_is_ready_in_about_a_second() {
     let server = site.serve().await;
     server.client().upload(GUID, "Label", b"content").await;
     server.stop();
-    crate::support::database::multiply_resources(&site.path("data/platen.db"), 100_000).await;
+    site.multiply_resources(100_000).await;
 
     let since = Instant::now();
     let server = site.serve().await;

@@ -63,19 +63,6 @@ fn the_effective_configuration_is_a_configuration_again_with_the_origin_of_each_
 }
 
 #[test]
-fn the_configuration_of_the_current_folder_is_read_unless_one_is_named() {
-    let site = Site::new();
-    site.configure("database.url = 'sqlite://here/platen.db'");
-    site.run("migrate").succeeded();
-    assert!(site.path("here/platen.db").exists());
-    site.write("other.toml", "database.url = 'sqlite://there/platen.db'");
-    site.run("--config other.toml migrate").succeeded();
-    assert!(site.path("there/platen.db").exists());
-    site.run_with(["migrate"], &[("PLATEN_DATABASE__URL", "sqlite://elsewhere/platen.db")]).succeeded();
-    assert!(site.path("elsewhere/platen.db").exists());
-}
-
-#[test]
 fn migrate_says_from_which_version_to_which() {
     let site = Site::new();
     let first = site.run("migrate").succeeded();
@@ -138,7 +125,8 @@ fn an_exported_fleet_can_be_applied_and_exports_the_same() {
     site.write("exported.json", &exported);
     assert_eq!(site.run("fleet apply exported.json").succeeded(), "");
     assert_eq!(site.run("fleet export").succeeded(), exported);
-    site.configure("database.url = 'sqlite://second.db'");
+    let site = Site::new();
+    site.write("exported.json", &exported);
     assert_eq!(site.run("fleet apply exported.json").succeeded().lines().count(), 1, "a key for Ann is issued");
     assert_eq!(site.run("fleet export").succeeded(), exported);
 }
@@ -244,15 +232,4 @@ fn a_healthcheck_without_a_server_ends_with_one() {
     site.write("ops.bind", "127.0.0.1:9");
     let told = site.run("healthcheck").failed(1);
     assert!(told.starts_with("error: the server does not answer at http://127.0.0.1:9/health/ready: "), "{told}");
-}
-
-#[test]
-fn a_database_that_cannot_be_opened_is_told_in_one_line() {
-    let site = Site::new();
-    site.write("file", "");
-    site.configure("database.url = 'sqlite://file/platen.db'");
-    for line in ["migrate", "fleet export", "blobs check"] {
-        let told = site.run(line).failed(1);
-        assert!(told.contains("database"), "{told}");
-    }
 }

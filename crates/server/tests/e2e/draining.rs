@@ -2,7 +2,7 @@
 
 use crate::support::content::{MIB, blocks};
 use crate::support::halting::{Upload, begin_download};
-use crate::support::{Site, eventually, files_below};
+use crate::support::{Site, eventually};
 use std::io::Read;
 use std::net::TcpStream;
 use std::thread::sleep;
@@ -59,8 +59,8 @@ async fn a_client_that_stands_still_keeps_the_server_for_thirty_seconds_at_most(
     let site = Site::new();
     site.configure("http.read_timeout = '10m'");
     let mut server = site.serve().await;
-    let _upload = Upload::begin(&server, GUID, vec![7; 5_000_000]);
-    eventually("the upload has begun", async || !files_below(&site.path("data/blobs/resources")).is_empty()).await;
+    let _upload = Upload::begin(&server, GUID, vec![7; 15_000_000]);
+    eventually("the upload has begun", async || site.stored_files() > 0).await;
     let since = Instant::now();
     server.signal("TERM");
     assert_eq!(server.wait().code(), Some(0));
@@ -87,9 +87,9 @@ async fn an_idle_server_ends_at_once_on_either_signal() {
 async fn a_second_signal_ends_the_drain() {
     let site = Site::new();
     let mut server = site.serve().await;
-    let _upload = Upload::begin(&server, GUID, vec![7; 5_000_000]);
+    let _upload = Upload::begin(&server, GUID, vec![7; 15_000_000]);
     let api = server.api.trim_start_matches("http://").to_owned();
-    eventually("the upload has begun", async || !files_below(&site.path("data/blobs/resources")).is_empty()).await;
+    eventually("the upload has begun", async || site.stored_files() > 0).await;
     server.signal("TERM");
     eventually("no new connection is taken", async || TcpStream::connect(&api).is_err()).await;
     let since = Instant::now();

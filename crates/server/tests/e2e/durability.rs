@@ -67,7 +67,7 @@ async fn a_crash_report_outlives_a_kill_with_all_its_parts() {
     // No operation reads crash reports: the check compares the stored parts with their checksums, and
     // finds them by the report's number.
     assert_eq!(site.run("blobs check").succeeded(), "checked 2, missing 0, damaged 0, orphans 0, removed 0\n");
-    for part in crate::support::files_below(&site.path("data/blobs/crash-reports")) {
+    for part in crate::support::files_below(&site.contents("crash-reports")) {
         std::fs::remove_file(part).unwrap();
     }
     let ran = site.run("blobs check");
@@ -85,7 +85,7 @@ async fn a_device_status_outlives_a_kill() {
     client.post_json("/api/v2/device/status", &status).await;
     server.kill();
 
-    let kept = crate::support::database::device_statuses(&site.path("data/platen.db")).await;
+    let kept = site.sql("SELECT status FROM device_status").await;
     assert_eq!(kept, ["Printing"]);
 }
 

@@ -1,4 +1,4 @@
-//! End-to-end tests: the real program, started in a folder of its own.
+//! End-to-end tests: the real program on its defaults, started in a folder of its own.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 #![expect(clippy::print_stderr, reason = "figures that were measured are shown")]
@@ -6,8 +6,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+const SETUP: support::setup::Setup = support::setup::Setup::Defaults;
+
 mod bounds;
 mod commands;
+mod defaults;
 mod draining;
 mod durability;
 mod serving;

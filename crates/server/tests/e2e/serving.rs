@@ -9,11 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[tokio::test]
-async fn a_start_makes_missing_folders_and_tells_its_addresses() {
+async fn a_start_tells_its_addresses_and_both_answer_for_its_health() {
     let site = Site::new();
-    site.configure("database.url = 'sqlite://a/b/platen.db'\nblobs.path = 'c/d'");
     let server = site.serve_with(&[]).await;
-    assert!(site.path("a/b/platen.db").exists() && site.path("c/d").exists());
     for (file, base) in [("api.bind", &server.api), ("ops.bind", &server.ops)] {
         assert_eq!(format!("http://{}", site.read(file)), *base);
         let client = Client::with_key(base, "");
@@ -53,7 +51,7 @@ async fn logs_are_json_where_nobody_watches_and_name_the_addresses() {
 async fn a_store_that_is_gone_is_told_by_readiness_until_it_is_back() {
     let site = Site::new();
     let server = site.serve().await;
-    let (blobs, away) = (site.path("data/blobs"), site.path("data/away"));
+    let (blobs, away) = (site.blob_store(), site.blob_store().with_file_name("away"));
     fs::rename(&blobs, &away).unwrap();
     let client = Client::with_key(&server.ops, "");
     assert_eq!(client.get("/health/ready").await.status(), 503);
@@ -128,7 +126,7 @@ async fn a_port_that_is_taken_ends_with_one_and_names_the_key() {
 async fn a_database_of_a_newer_version_ends_every_command_with_one() {
     let site = Site::new();
     site.run("migrate").succeeded();
-    crate::support::database::pretend_newer(&site.path("data/platen.db")).await;
+    site.sql("INSERT INTO seaql_migrations (version, applied_at) VALUES ('9999_from_the_future', 0)").await;
     let commands = ["migrate", "serve", "fleet apply fleet.json", "fleet export", "blobs check"];
     let key = ["key issue --organization A --user B", "key revoke --organization A --user B"];
     for line in commands.into_iter().chain(key) {

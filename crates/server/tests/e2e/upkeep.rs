@@ -1,6 +1,5 @@
 //! Content that nobody needs any more, and content that is lost: the sweeps and `blobs check`.
 
-use crate::support::halting::Upload;
 use crate::support::{Site, eventually, files_below};
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,7 +15,7 @@ async fn replaced_and_deleted_content_is_swept_after_its_grace() {
     let client = server.client();
     client.upload(GUID, "Label", b"first").await;
     client.upload(GUID, "Label", b"second").await;
-    let blobs = || files_below(&site.path("data/blobs/resources"));
+    let blobs = || files_below(&site.contents("resources"));
     eventually("the replaced content is swept", async || blobs().len() == 1).await;
     assert_eq!(client.download(GUID).await, b"second");
     client.delete(&format!("/api/v2/resource/{GUID}")).await;
@@ -33,22 +32,7 @@ async fn replaced_content_stays_for_the_default_grace() {
     // The first sweep comes with the start.
     let server = site.serve().await;
     server.client().upload(GUID, "Label", b"third").await;
-    assert_eq!(files_below(&site.path("data/blobs/resources")).len(), 3);
-}
-
-#[tokio::test]
-async fn half_written_content_of_a_killed_server_is_swept_at_the_next_start() {
-    let site = Site::new();
-    let server = site.serve().await;
-    let mut upload = Upload::begin(&server, GUID, vec![7; 5_000_000]);
-    let unfinished = || files_below(&site.path("data/blobs/resources"));
-    eventually("the upload has begun to be written", async || !unfinished().is_empty()).await;
-    server.kill();
-    assert_eq!(upload.finish(), "", "nobody answers");
-    assert_eq!(unfinished().len(), 1);
-
-    let _server = site.serve().await;
-    eventually("it is swept", async || unfinished().is_empty()).await;
+    assert_eq!(files_below(&site.contents("resources")).len(), 3);
 }
 
 #[tokio::test]
@@ -59,7 +43,7 @@ async fn orphans_are_found_and_removed_only_when_they_are_old() {
     server.stop();
     assert_eq!(site.run("blobs check").succeeded(), "checked 1, missing 0, damaged 0, orphans 0, removed 0\n");
 
-    let kept = files_below(&site.path("data/blobs/resources")).remove(0);
+    let kept = files_below(&site.contents("resources")).remove(0);
     let orphan = kept.parent().unwrap().parent().unwrap().join("ab/abcdef01-2345-4678-9abc-def012345678");
     fs::create_dir_all(orphan.parent().unwrap()).unwrap();
     fs::write(&orphan, "orphan").unwrap();
@@ -81,7 +65,7 @@ async fn missing_and_damaged_content_ends_the_check_with_one() {
     let server = site.serve().await;
     server.client().upload(GUID, "Label", b"content").await;
     server.stop();
-    let blob = files_below(&site.path("data/blobs/resources")).remove(0);
+    let blob = files_below(&site.contents("resources")).remove(0);
     for (damage, finding) in [("tnetnoc", "damaged"), ("more content", "damaged"), ("", "missing")] {
         if damage.is_empty() {
             fs::remove_file(&blob).unwrap();

@@ -3,10 +3,11 @@
 
 pub(crate) mod client;
 pub(crate) mod content;
-pub(crate) mod database;
 pub(crate) mod halting;
+pub(crate) mod setup;
 
 use client::Client;
+use setup::Stores;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -38,25 +39,67 @@ pub(crate) const FLEET: &str = r#"{ "organizations": [ {
     "queue": "5b3f3a0e-64a5-4b39-9d6e-7d7f3b1c2d10", "uses": [] } ]
 } ] }"#;
 
-/// A folder in which the program runs; it goes with all that was stored in it.
+/// A folder in which the program runs, and its stores; all of it goes with this.
 pub(crate) struct Site {
     folder: TempDir,
+    stores: Stores,
 }
 
 impl Site {
     /// A folder with a configuration that listens on free ports, and `fleet.json`.
     pub(crate) fn new() -> Self {
-        let site = Self { folder: tempfile::tempdir().unwrap() };
+        let site = Self { folder: tempfile::tempdir().unwrap(), stores: Stores::new(crate::SETUP) };
         site.configure("");
         site.write("fleet.json", FLEET);
         site
     }
 
-    /// Writes `platen.toml` anew: free ports, and `more`, in keys with their section.
+    /// Writes `platen.toml` anew: free ports, the stores, and `more`, in keys with their section.
     pub(crate) fn configure(&self, more: &str) {
         let listener = |name, file| format!("{name}.bind = '127.0.0.1:0'\n{name}.bind_file = '{file}'\n");
         let listeners = [listener("http", "api.bind"), listener("ops", "ops.bind")].concat();
-        self.write("platen.toml", &format!("{listeners}{more}\n"));
+        self.write("platen.toml", &format!("{listeners}{}{more}\n", self.stores.configuration()));
+    }
+
+    /// The folder of the blob store, that of the bucket for S3.
+    pub(crate) fn blob_store(&self) -> PathBuf {
+        self.stores.blobs(self.folder.path()).0
+    }
+
+    /// The folder of the contents of a kind: `resources` or `crash-reports`.
+    pub(crate) fn contents(&self, kind: &str) -> PathBuf {
+        let (root, prefix) = self.stores.blobs(self.folder.path());
+        root.join(prefix).join(kind)
+    }
+
+    /// How many files the blob store keeps, those of uploads that aren't finished included.
+    pub(crate) fn stored_files(&self) -> usize {
+        self.stores.files(self.folder.path())
+    }
+
+    /// Runs SQL that both engines understand, for what no operation of the interface shows or could make
+    /// in time; what it answers, a row of one column each.
+    pub(crate) async fn sql(&self, sql: &str) -> Vec<String> {
+        self.stores.sql(self.folder.path(), sql).await
+    }
+
+    /// Makes copies of the one resource that is there, until there are `count`, each with its own GUID.
+    /// They share the one's content.
+    pub(crate) async fn multiply_resources(&self, count: u32) {
+        let (guid, number) =
+            if self.stores.is_postgres() { ("gen_random_uuid()", "i::text") } else { ("randomblob(16)", "i") };
+        let sql = format!(
+            "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+            INSERT INTO resource
+                (guid, name, name_folded, organization_id, resource_type, type_folded, checksum, modified_at, domain,
+                 meta, meta_digest, profile_group_folded, media_folded, mode_folded, blob_key, content_size)
+            SELECT {guid}, name || ' ' || {number}, name_folded || ' ' || {number}, organization_id, resource_type,
+                 type_folded, checksum, modified_at, domain, meta, meta_digest, profile_group_folded, media_folded,
+                 mode_folded, blob_key, content_size
+            FROM resource, n"
+        );
+        self.sql(&sql).await;
+        assert_eq!(self.sql("SELECT CAST(count(*) AS TEXT) FROM resource").await, [count.to_string()]);
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {

@@ -1,0 +1,53 @@
+//! What is particular to `SQLite` and a local folder.
+
+use crate::support::halting::Upload;
+use crate::support::{Site, eventually, files_below};
+
+const GUID: &str = "11111111-2222-3333-4444-555555555555";
+
+#[tokio::test]
+async fn a_start_makes_missing_folders() {
+    let site = Site::new();
+    site.configure("database.url = 'sqlite://a/b/platen.db'\nblobs.path = 'c/d'");
+    let _server = site.serve_with(&[]).await;
+    assert!(site.path("a/b/platen.db").exists() && site.path("c/d").exists());
+}
+
+#[tokio::test]
+async fn half_written_content_of_a_killed_server_is_swept_at_the_next_start() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let mut upload = Upload::begin(&server, GUID, vec![7; 15_000_000]);
+    let unfinished = || files_below(&site.contents("resources"));
+    eventually("the upload has begun to be written", async || !unfinished().is_empty()).await;
+    server.kill();
+    assert_eq!(upload.finish(), "", "nobody answers");
+    assert_eq!(unfinished().len(), 1);
+
+    let _server = site.serve().await;
+    eventually("it is swept", async || unfinished().is_empty()).await;
+}
+
+#[test]
+fn the_configuration_of_the_current_folder_is_read_unless_one_is_named() {
+    let site = Site::new();
+    site.configure("database.url = 'sqlite://here/platen.db'");
+    site.run("migrate").succeeded();
+    assert!(site.path("here/platen.db").exists());
+    site.write("other.toml", "database.url = 'sqlite://there/platen.db'");
+    site.run("--config other.toml migrate").succeeded();
+    assert!(site.path("there/platen.db").exists());
+    site.run_with(["migrate"], &[("PLATEN_DATABASE__URL", "sqlite://elsewhere/platen.db")]).succeeded();
+    assert!(site.path("elsewhere/platen.db").exists());
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_told_in_one_line() {
+    let site = Site::new();
+    site.write("file", "");
+    site.configure("database.url = 'sqlite://file/platen.db'");
+    for line in ["migrate", "fleet export", "blobs check"] {
+        let told = site.run(line).failed(1);
+        assert!(told.contains("database"), "{told}");
+    }
+}

@@ -1,0 +1,22 @@
+//! The end-to-end tests of the defaults once more, on `PostgreSQL` and S3, and those that only this set-up has.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+#![expect(clippy::print_stderr, reason = "figures that were measured are shown")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+const SETUP: support::setup::Setup = support::setup::Setup::PostgresAndS3;
+
+#[path = "../e2e/bounds.rs"]
+mod bounds;
+#[path = "../e2e/commands.rs"]
+mod commands;
+#[path = "../e2e/draining.rs"]
+mod draining;
+#[path = "../e2e/durability.rs"]
+mod durability;
+#[path = "../e2e/serving.rs"]
+mod serving;
+#[path = "../e2e/upkeep.rs"]
+mod upkeep;

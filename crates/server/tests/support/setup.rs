@@ -1,0 +1,92 @@
+//! The two set-ups on which the same tests run: the defaults, and what many processes share.
+
+use super::files_below;
+use std::path::{Path, PathBuf};
+
+#[path = "../../../adapters-db/tests/support/postgres.rs"]
+pub(crate) mod postgres;
+#[path = "../../../adapters-blob/tests/support/s3_server.rs"]
+pub(crate) mod s3_server;
+
+use postgres::Cluster;
+use s3_server::{BUCKET, KEY, S3Server, SECRET};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions};
+
+/// What the program is run over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "each test binary is about one of them")]
+pub(crate) enum Setup {
+    /// `SQLite` and a local folder.
+    Defaults,
+    /// A database of its own in a `PostgreSQL` cluster, and a bucket.
+    PostgresAndS3,
+}
+
+/// The database and the blob store of one test.
+pub(crate) enum Stores {
+    Defaults,
+    PostgresAndS3 { database: String, s3: S3Server },
+}
+
+impl Stores {
+    pub(crate) fn new(setup: Setup) -> Self {
+        match setup {
+            Setup::Defaults => Self::Defaults,
+            Setup::PostgresAndS3 => {
+                Self::PostgresAndS3 { database: Cluster::shared().database(), s3: S3Server::start() }
+            }
+        }
+    }
+
+    /// Lines of `platen.toml`.
+    pub(crate) fn configuration(&self) -> String {
+        let Self::PostgresAndS3 { database, s3 } = self else {
+            return String::new();
+        };
+        let endpoint = s3.endpoint();
+        format!(
+            "database.url = '{database}'\nblobs.kind = 's3'\nblobs.bucket = '{BUCKET}'\nblobs.prefix = 'platen'\n\
+             blobs.endpoint = '{endpoint}'\nblobs.access_key_id = '{KEY}'\nblobs.secret_access_key = '{SECRET}'\n\
+             blobs.allow_http = true\nblobs.path_style = true\n"
+        )
+    }
+
+    /// The folder of the blob store, and what stands before all keys in it.
+    pub(crate) fn blobs(&self, folder: &Path) -> (PathBuf, &str) {
+        match self {
+            Self::Defaults => (folder.join("data/blobs"), ""),
+            Self::PostgresAndS3 { s3, .. } => (s3.objects(), "platen"),
+        }
+    }
+
+    /// How many files are kept of content, parts of unfinished uploads included.
+    pub(crate) fn files(&self, folder: &Path) -> usize {
+        let parts = match self {
+            Self::Defaults => 0,
+            Self::PostgresAndS3 { s3, .. } => s3.parts().len(),
+        };
+        let (root, prefix) = self.blobs(folder);
+        let kinds = ["resources", "crash-reports"].map(|kind| files_below(&root.join(prefix).join(kind)).len());
+        parts + kinds.iter().sum::<usize>()
+    }
+
+    /// Runs SQL that both engines understand; what it answers, a row of one column each.
+    pub(crate) async fn sql(&self, folder: &Path, sql: &str) -> Vec<String> {
+        match self {
+            Self::Defaults => {
+                let options = SqliteConnectOptions::new().filename(folder.join("data/platen.db"));
+                let mut connection = options.connect().await.unwrap();
+                sqlx::query_scalar(AssertSqlSafe(sql)).fetch_all(&mut connection).await.unwrap()
+            }
+            Self::PostgresAndS3 { database, .. } => {
+                let (_, name) = database.rsplit_once('/').unwrap();
+                Cluster::shared().psql(name, sql).lines().map(str::to_owned).collect()
+            }
+        }
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self, Self::PostgresAndS3 { .. })
+    }
+}
