@@ -10,6 +10,7 @@ use tempfile::TempDir;
 domain::blob_store_contract!(local_disk, in_folder());
 domain::blob_store_contract!(memory, in_memory());
 domain::blob_store_contract!(s3, in_bucket());
+domain::blob_store_contract!(seaweedfs, in_seaweedfs());
 
 async fn in_folder() -> (Arc<dyn BlobStore>, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -24,6 +25,10 @@ async fn in_memory() -> (Arc<dyn BlobStore>, ()) {
 async fn in_bucket() -> (Arc<dyn BlobStore>, S3Server) {
     let server = S3Server::start();
     (open(&BlobConfig::S3(bucket_of(&server))).await.unwrap(), server)
+}
+
+async fn in_seaweedfs() -> (Arc<dyn BlobStore>, ()) {
+    (open(&BlobConfig::S3(crate::seaweedfs::bucket())).await.unwrap(), ())
 }
 
 /// A clause that is written but not listed would never run.

@@ -8,6 +8,10 @@ mod s3;
 
 #[path = "../support/s3_server.rs"]
 mod s3_server;
+#[path = "../support/seaweed.rs"]
+mod seaweed;
+
+mod seaweedfs;
 
 use adapters_blob::S3Config;
 use bytes::Bytes;
