@@ -16,6 +16,7 @@ mod commands;
 mod draining;
 #[path = "../e2e/durability.rs"]
 mod durability;
+mod processes;
 #[path = "../e2e/serving.rs"]
 mod serving;
 #[path = "../e2e/upkeep.rs"]

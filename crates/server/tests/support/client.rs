@@ -67,6 +67,24 @@ impl Client {
         checksum: &str,
         content: impl Stream<Item = bytes::Bytes> + Send + 'static,
     ) {
+        succeeded(self.send_upload(self.post("/api/v2/resource"), guid, name, checksum, content).await).await;
+    }
+
+    /// Uploads a Label with a Timestamp; the answer, whatever it is.
+    pub(crate) async fn upload_at(&self, timestamp: &str, guid: &str, content: &[u8]) -> Response {
+        let request = self.post("/api/v2/resource").header("Timestamp", timestamp);
+        let chunk = bytes::Bytes::copy_from_slice(content);
+        self.send_upload(request, guid, "Label", &sha1(content), stream::iter([chunk])).await
+    }
+
+    async fn send_upload(
+        &self,
+        request: RequestBuilder,
+        guid: &str,
+        name: &str,
+        checksum: &str,
+        content: impl Stream<Item = bytes::Bytes> + Send + 'static,
+    ) -> Response {
         let json = json!({
             "ResourceGUID": guid, "ResourceChecksum": checksum, "ResourceType": "Label", "Meta": { "Name": name },
         });
@@ -75,7 +93,7 @@ impl Client {
         let head = format!("{}--{BOUNDARY}\r\n{file}\r\n\r\n", json_part(&json));
         let body = stream::iter([head.into()]).chain(content).chain(stream::iter([end().into()]));
         let body = Body::wrap_stream(body.map(Ok::<bytes::Bytes, std::io::Error>));
-        succeeded(multipart(self.post("/api/v2/resource")).body(body).send().await.unwrap()).await;
+        multipart(request).body(body).send().await.unwrap()
     }
 
     /// Sends a crash report of call stack and dump; answers its id.

@@ -1,6 +1,8 @@
 //! What the end-to-end tests share: a folder with a configuration, the real program run in it, and
 //! a client of the interface. Servers listen on loopback and free ports and are ended by their id.
 
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
 pub(crate) mod client;
 pub(crate) mod content;
 pub(crate) mod halting;
@@ -137,25 +139,38 @@ impl Site {
         server
     }
 
+    /// Starts one more server on the same stores, with files of its own.
+    pub(crate) async fn serve_beside(&self, name: &str) -> Server {
+        let server = self.begin_serving_as(name, &[]);
+        server.wait_until_ready().await;
+        server
+    }
+
     /// Starts a server and waits until it has told its addresses.
     pub(crate) fn begin_serving(&self, arguments: &[&str]) -> Server {
-        for file in ["api.bind", "ops.bind"] {
-            let _ = fs::remove_file(self.path(file));
+        self.begin_serving_as("", arguments)
+    }
+
+    fn begin_serving_as(&self, name: &str, arguments: &[&str]) -> Server {
+        let file = |file: &str| format!("{name}{file}");
+        for bind in ["api.bind", "ops.bind"] {
+            let _ = fs::remove_file(self.path(&file(bind)));
         }
-        let out = |name: &str| Stdio::from(File::create(self.path(name)).unwrap());
+        let out = |name: &str| Stdio::from(File::create(self.path(&file(name))).unwrap());
         let mut command = self.command();
+        command.env("PLATEN_HTTP__BIND_FILE", file("api.bind")).env("PLATEN_OPS__BIND_FILE", file("ops.bind"));
         command.arg("serve").args(arguments).stdout(out("server.out")).stderr(out("server.err"));
         let mut child = command.spawn().unwrap();
-        let told = |file: &str| fs::read_to_string(self.path(file)).ok();
+        let told = |bind: &str| fs::read_to_string(self.path(&file(bind))).ok();
         let since = Instant::now();
         loop {
             if let (Some(api), Some(ops)) = (told("api.bind"), told("ops.bind")) {
                 return Server { child, api: format!("http://{api}"), ops: format!("http://{ops}") };
             }
             if let Some(status) = child.try_wait().unwrap() {
-                panic!("the server ended: {status}: {}", self.read("server.err"));
+                panic!("the server ended: {status}: {}", self.read(&file("server.err")));
             }
-            assert!(since.elapsed() < PATIENCE, "the server tells no address: {}", self.read("server.err"));
+            assert!(since.elapsed() < PATIENCE, "the server tells no address: {}", self.read(&file("server.err")));
             sleep(Duration::from_millis(5));
         }
     }

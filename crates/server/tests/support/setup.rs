@@ -15,7 +15,6 @@ use sqlx::{AssertSqlSafe, ConnectOptions};
 
 /// What the program is run over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "each test binary is about one of them")]
 pub(crate) enum Setup {
     /// `SQLite` and a local folder.
     Defaults,
