@@ -27,6 +27,7 @@
 mod error;
 mod local;
 mod memory;
+mod metered;
 mod place;
 mod s3;
 mod store;
@@ -35,6 +36,7 @@ mod upload;
 use crate::error::spelled_out;
 use crate::local::LocalPlace;
 use crate::memory::MemoryPlace;
+use crate::metered::MeteredBlobStore;
 use crate::place::Place;
 use crate::s3::S3Place;
 use crate::store::ObjectBlobStore;
@@ -107,7 +109,7 @@ pub async fn open(config: &BlobConfig) -> Result<Arc<dyn BlobStore>, OpenError> 
         BlobConfig::S3(config) => Arc::new(S3Place::open(config).await?),
         BlobConfig::Memory => Arc::new(MemoryPlace::default()),
     };
-    Ok(Arc::new(ObjectBlobStore::new(place)))
+    Ok(Arc::new(MeteredBlobStore::new(ObjectBlobStore::new(place))))
 }
 
 async fn open_folder(path: PathBuf) -> Result<LocalPlace, OpenError> {

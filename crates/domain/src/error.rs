@@ -130,6 +130,59 @@ impl Reason {
     pub fn because(self, detail: impl AsRef<str>) -> Failure {
         Failure::Refused(Refusal { reason: self, detail: Detail::new(detail.as_ref()) })
     }
+
+    /// The word for this reason in metrics, logs and the records of refusals. It never changes once
+    /// it is out: dashboards and records hold it.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::HeadersRequired => "headers_required",
+            Self::MisKeyInvalid => "mis_key_invalid",
+            Self::HardwareHashInvalid => "hardware_hash_invalid",
+            Self::CrashHeaderRequired(RequiredHeader::HardwareHash) => "crash_header_required_hardware_hash",
+            Self::CrashHeaderRequired(RequiredHeader::SerialNumber) => "crash_header_required_serial_number",
+            Self::CrashHeaderRequired(RequiredHeader::ApplicationVersion) => {
+                "crash_header_required_application_version"
+            }
+            Self::CrashHardwareHashInvalid => "crash_hardware_hash_invalid",
+            Self::NotProperlyFormatted => "not_properly_formatted",
+            Self::JsonExpected => "json_expected",
+            Self::JsonInvalid => "json_invalid",
+            Self::BodyTooLarge => "body_too_large",
+            Self::BodyTimedOut => "body_timed_out",
+            Self::ResourceFieldsRequired => "resource_fields_required",
+            Self::ResourceGuidInvalid => "resource_guid_invalid",
+            Self::MetaNameRequired => "meta_name_required",
+            Self::MetaProfileRequired => "meta_profile_required",
+            Self::DomainInvalid => "domain_invalid",
+            Self::TimestampInvalid => "timestamp_invalid",
+            Self::FileMissing => "file_missing",
+            Self::FileNotSingle => "file_not_single",
+            Self::ChecksumMismatch => "checksum_mismatch",
+            Self::ResourceNotFound => "resource_not_found",
+            Self::ResourceToDeleteNotFound => "resource_to_delete_not_found",
+            Self::ResourceNoAccess => "resource_no_access",
+            Self::ResourceGuidMissing => "resource_guid_missing",
+            Self::ResourceInUse => "resource_in_use",
+            Self::ResourceTypesRequired => "resource_types_required",
+            Self::PmmValuesRequired => "pmm_values_required",
+            Self::PmmNotFound => "pmm_not_found",
+            Self::LogFieldsRequired => "log_fields_required",
+            Self::DateTimeInvalid => "date_time_invalid",
+            Self::LogTypeInvalid => "log_type_invalid",
+            Self::ComputerNotFound => "computer_not_found",
+            Self::DeviceNotFound => "device_not_found",
+            Self::QueueNotFound => "queue_not_found",
+            Self::JobNotFound => "job_not_found",
+            Self::CallStackRequired => "call_stack_required",
+            Self::DeviceGuidRequired => "device_guid_required",
+            Self::StatusInvalid => "status_invalid",
+            Self::TemperatureInvalid => "temperature_invalid",
+            Self::ConnectionStateInvalid => "connection_state_invalid",
+            Self::RemainingInksInvalid => "remaining_inks_invalid",
+            Self::QueueLengthInvalid => "queue_length_invalid",
+        }
+    }
 }
 
 /// What a port reports when a store can't do its work. None of it reaches a client.

@@ -65,13 +65,13 @@ async fn authenticate(
     if let Err(Failure::Refused(Refusal { reason, detail })) = &admitted {
         let [mis_key, hardware_hash] = sent.digests();
         let client = exchange.peer.map(|peer| peer.ip().to_string());
-        metrics::counter!("authentication_failures_total", "reason" => format!("{reason:?}")).increment(1);
+        exchange.authentication_failed(reason.code());
         tracing::warn!(
             request_id = exchange.request_id,
             client,
             mis_key = mis_key.map(tracing::field::debug),
             hardware_hash = hardware_hash.map(tracing::field::debug),
-            ?reason,
+            reason = reason.code(),
             detail = detail.as_str(),
             "authentication failed"
         );

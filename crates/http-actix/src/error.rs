@@ -73,6 +73,17 @@ impl Fault {
         }
     }
 
+    /// The word for it in metrics, logs and the records of refusals; `None` where we are at fault.
+    pub(crate) fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Failure(Failure::Refused(Refusal { reason, .. })) => Some(reason.code()),
+            Self::NotFound => Some("path_unknown"),
+            Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
+            Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
+            Self::Failure(Failure::Store(_)) | Self::NotReady => None,
+        }
+    }
+
     /// The cause and what caused it, for our log only.
     pub(crate) fn cause(&self) -> Option<String> {
         let Self::Failure(Failure::Store(error)) = self else {

@@ -5,6 +5,7 @@ use crate::error::Fault;
 use crate::format::Format;
 use crate::headers;
 use crate::intake::Rest;
+use crate::meters::{Finished, Meters};
 use crate::reply::{Answer, Content};
 use crate::route::{Match, Operation};
 use crate::server::Shared;
@@ -19,11 +20,12 @@ use domain::caller::Caller;
 use domain::clock::IdSource;
 use domain::error::StoreError;
 use domain::text::cut;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
@@ -34,6 +36,18 @@ const MAX_PATH: usize = 200;
 
 /// Bytes of a body that are handed to the connection at once.
 const PIECE: usize = 64 * 1024;
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy)]
+struct Ending {
+    status: u16,
+    /// Bytes of the body of the answer.
+    sent: u64,
+    is_whole: bool,
+}
+
+/// The end of a request whose client hung up before it was answered; nobody ever sees this status.
+const HUNG_UP: Ending = Ending { status: 499, sent: 0, is_whole: false };
 
 /// What is known of a request.
 pub(crate) struct Exchange {
@@ -46,7 +60,14 @@ pub(crate) struct Exchange {
     is_upgrade: bool,
     format: Format,
     organization: RefCell<Option<String>>,
+    /// The word for why it is refused, if it is.
+    refusal: Cell<Option<&'static str>>,
+    /// How it ended.
+    over: Cell<Option<Ending>>,
+    /// Bytes of its body so far.
+    received: Rc<Cell<u64>>,
     started: Instant,
+    meters: Arc<Meters>,
     turn: Option<Rc<Turn>>,
 }
 
@@ -63,6 +84,7 @@ impl Exchange {
             }
             _ => Format::Json,
         };
+        shared.meters.running.increment(1.0);
         Rc::new(Self {
             request_id: request_id(&head.headers, &*shared.config.ids),
             route,
@@ -73,7 +95,11 @@ impl Exchange {
             is_upgrade: head.upgrade(),
             format,
             organization: RefCell::new(None),
+            refusal: Cell::new(None),
+            over: Cell::new(None),
+            received: Rc::default(),
             started: Instant::now(),
+            meters: Arc::clone(&shared.meters),
             turn: turn.cloned(),
         })
     }
@@ -85,6 +111,15 @@ impl Exchange {
 
     pub(crate) fn format(&self) -> Format {
         self.format
+    }
+
+    /// What counts the bytes of the body.
+    pub(crate) fn received(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.received)
+    }
+
+    pub(crate) fn authentication_failed(&self, reason: &'static str) {
+        self.meters.authentication_failed(reason);
     }
 
     fn operation_name(&self) -> &'static str {
@@ -99,6 +134,10 @@ impl Exchange {
         if let Some(cause) = fault.cause() {
             let operation = self.operation_name();
             tracing::error!(request_id = self.request_id, operation, cause, "a request failed on our side");
+        }
+        if let Some(reason) = fault.code() {
+            self.refusal.set(Some(reason));
+            self.meters.refused(reason);
         }
         fault.answer(self.format)
     }
@@ -231,26 +270,31 @@ impl MessageBody for AnswerBody {
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        let exchange = &self.exchange;
-        if let Some(turn) = &exchange.turn {
+        if let Some(turn) = &self.exchange.turn {
             turn.end();
         }
-        let operation = exchange.operation_name();
-        let status = self.status.as_u16();
-        let duration = exchange.started.elapsed();
         let is_bodiless = matches!(self.announced, BodySize::None | BodySize::Sized(0));
-        metrics::counter!("http_requests_total", "operation" => operation, "status" => status.to_string()).increment(1);
-        metrics::histogram!("http_request_duration_seconds", "operation" => operation).record(duration.as_secs_f64());
+        let is_whole = self.is_complete || is_bodiless;
+        self.exchange.over.set(Some(Ending { status: self.status.as_u16(), sent: self.sent, is_whole }));
+    }
+}
+
+/// The line in the log, and what is counted: once for each request, however it ended.
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        let Ending { status, sent, is_whole } = self.over.get().unwrap_or(HUNG_UP);
+        let (operation, received, duration) = (self.operation_name(), self.received.get(), self.started.elapsed());
+        self.meters.finished(Finished { operation, status, duration, received, sent });
         tracing::info!(
-            request_id = exchange.request_id,
-            method = %exchange.method,
-            path = cut(exchange.uri.path(), MAX_PATH),
+            request_id = self.request_id,
+            method = %self.method,
+            path = cut(self.uri.path(), MAX_PATH),
             operation,
             status,
-            organization = exchange.organization.borrow().as_deref(),
+            organization = self.organization.borrow().as_deref(),
             duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-            bytes = self.sent,
-            broke_off = !(self.is_complete || is_bodiless),
+            bytes = sent,
+            broke_off = !is_whole,
             "answered"
         );
     }

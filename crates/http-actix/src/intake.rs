@@ -15,6 +15,8 @@ use actix_rt::task::JoinHandle;
 use actix_web::dev::Payload;
 use domain::body::BodyError;
 use source::Source;
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -51,9 +53,15 @@ impl Rest {
 }
 
 impl Intake {
-    /// A body of which `declared` bytes were announced, or of unknown length.
-    pub(crate) fn new(payload: Payload, declared: Option<u64>, read_timeout: Duration) -> Self {
-        Self(State::Unread(Source::new(payload, declared, read_timeout)))
+    /// A body of which `declared` bytes were announced, or of unknown length. What comes of it is
+    /// counted in `received`.
+    pub(crate) fn new(
+        payload: Payload,
+        declared: Option<u64>,
+        read_timeout: Duration,
+        received: Rc<Cell<u64>>,
+    ) -> Self {
+        Self(State::Unread(Source::new(payload, declared, read_timeout, received)))
     }
 
     /// Begins to read. A body can be opened once: a second reader finds nothing.

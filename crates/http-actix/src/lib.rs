@@ -22,6 +22,7 @@ mod http_date;
 mod intake;
 pub mod json;
 mod log;
+mod meters;
 pub mod openapi;
 mod reply;
 mod resource;

@@ -6,6 +6,7 @@ use crate::error::Fault;
 use crate::exchange::{Exchange, declared_length};
 use crate::health::Readiness;
 use crate::intake::Intake;
+use crate::meters::Meters;
 use crate::openapi;
 use crate::route::{Router, Side};
 use crate::wire::{Turn, Wire};
@@ -69,15 +70,23 @@ pub(crate) struct Shared {
     pub(crate) metrics: Metrics,
     /// The OpenAPI document.
     pub(crate) document: Bytes,
+    pub(crate) meters: Arc<Meters>,
 }
 
 /// Gives the metrics as text.
 type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
 
 impl Shared {
-    fn new(side: Side, config: Arc<HttpConfig>, services: Arc<Services>, metrics: Metrics) -> Arc<Self> {
+    fn new(
+        side: Side,
+        config: Arc<HttpConfig>,
+        services: Arc<Services>,
+        metrics: Metrics,
+        meters: Arc<Meters>,
+    ) -> Arc<Self> {
         let document = openapi::document(&config.base_path).into();
-        Arc::new(Self { router: Router::new(side, &config.base_path), services, config, metrics, document })
+        let router = Router::new(side, &config.base_path);
+        Arc::new(Self { router, services, config, metrics, document, meters })
     }
 }
 
@@ -92,8 +101,10 @@ pub fn serve(
 ) -> io::Result<Server> {
     let workers = config.workers.max(1);
     let config = Arc::new(config);
-    let for_ops = Shared::new(Side::Ops, Arc::clone(&config), Arc::clone(&services), Arc::clone(&metrics));
-    let for_api = Shared::new(Side::Api, config, services, metrics);
+    let meters = Arc::new(Meters::new());
+    let for_ops =
+        Shared::new(Side::Ops, Arc::clone(&config), Arc::clone(&services), Arc::clone(&metrics), Arc::clone(&meters));
+    let for_api = Shared::new(Side::Api, config, services, metrics, meters);
     let mut builder = ServerBuilder::new().workers(workers).disable_signals().shutdown_timeout(DRAIN_TIME);
     for (name, listener, shared) in [("api", api, for_api), ("ops", ops, for_ops)] {
         let stop = builder.graceful_shutdown_signal();
@@ -158,7 +169,7 @@ async fn admit_early(shared: Arc<Shared>, mut request: Request) -> Result<Reques
         }
         Err(fault) => {
             let answer = exchange.refuse(&fault);
-            let unread = Intake::new(request.take_payload(), None, shared.config.read_timeout);
+            let unread = Intake::new(request.take_payload(), None, shared.config.read_timeout, exchange.received());
             Err(exchange.finish(answer, unread.given_up()).into())
         }
     }
@@ -175,7 +186,8 @@ async fn answer(request: HttpRequest, payload: web::Payload, shared: web::Data<S
         let admitted = admit(&shared, &exchange, head).await;
         (exchange, admitted)
     };
-    let mut intake = Intake::new(payload.into_inner(), declared_length(&head.headers), shared.config.read_timeout);
+    let declared = declared_length(&head.headers);
+    let mut intake = Intake::new(payload.into_inner(), declared, shared.config.read_timeout, exchange.received());
     let outcome = match admitted {
         Err(fault) => Err(fault),
         Ok(Admitted::Open(operation)) => handle_open(operation, &shared, head).await,

@@ -54,7 +54,7 @@ fn each_request_has_its_line_and_no_line_holds_a_credential() {
     named(Request::get("/api/v2").header("MisKey", wrong), "refused").assert_error(401, "Invalid MisKey");
     let line = lines.with(&["\"refused\"", "authentication failed"]);
     let digest = format!("\"mis_key\":\"{:?}\"", CredentialDigest::of(wrong));
-    for text in ["\"WARN\"", "\"client\":\"127.0.0.1\"", &digest, "MisKeyInvalid"] {
+    for text in ["\"WARN\"", "\"client\":\"127.0.0.1\"", &digest, "mis_key_invalid"] {
         assert!(line.contains(text), "{text} in {line}");
     }
     assert!(!line.contains("hardware_hash"), "{line}");

@@ -1,6 +1,7 @@
 //! What the server does beside answering requests.
 
 use domain::blob::{BlobStore, Housekeeping};
+use metering::catalog;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::error::Error;
 use std::sync::Arc;
@@ -43,21 +44,29 @@ fn sweep_period(grace: Duration) -> Duration {
 /// Removes what uploads of an earlier run left half-written. Once is enough: a running server
 /// cleans up after itself.
 async fn sweep_unfinished(blobs: Arc<dyn BlobStore>) {
+    let removed = catalog::BLOBS_SWEPT.with(["unfinished"]);
     match blobs.sweep_unfinished().await {
         Ok(0) => {}
-        Ok(swept) => tracing::info!(swept, "removed half-written content of an earlier run"),
+        Ok(swept) => {
+            removed.increment(swept);
+            tracing::info!(swept, "removed half-written content of an earlier run");
+        }
         Err(error) => tracing::warn!(error = causes(&error), "cannot remove half-written content"),
     }
 }
 
 async fn sweep_discarded(housekeeping: Housekeeping, period: Duration) {
+    let removed = catalog::BLOBS_SWEPT.with(["discarded"]);
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         match housekeeping.sweep().await {
             Ok(0) => {}
-            Ok(swept) => tracing::info!(swept, "removed discarded content"),
+            Ok(swept) => {
+                removed.increment(swept);
+                tracing::info!(swept, "removed discarded content");
+            }
             Err(error) => tracing::warn!(error = causes(&error), "cannot remove discarded content"),
         }
     }

@@ -2,7 +2,8 @@
 
 use crate::config::{Log, LogFormat};
 use anyhow::{Context, Result};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metering::{Kind, catalog};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::{IsTerminal, stderr};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -26,10 +27,16 @@ pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
     started.context("cannot start logging")
 }
 
-/// Installs the recorder of metrics, and records which build this is.
+/// Installs the recorder of metrics, and records which build this is. Whatever records metrics is made
+/// after this: it looks its handles up when it is made.
 pub(crate) fn record_metrics() -> Result<PrometheusHandle> {
-    let handle = PrometheusBuilder::new().install_recorder().context("cannot record metrics")?;
-    metrics::describe_gauge!("platen_build_info", "Which build runs; the value is always 1.");
-    metrics::gauge!("platen_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    let mut recorder = PrometheusBuilder::new();
+    for metric in metering::ALL.iter().filter(|metric| metric.kind == Kind::Histogram) {
+        let name = Matcher::Full(metric.name.to_owned());
+        recorder = recorder.set_buckets_for_metric(name, metric.buckets).context("cannot record metrics")?;
+    }
+    let handle = recorder.install_recorder().context("cannot record metrics")?;
+    metering::describe();
+    catalog::BUILD_INFO.with([env!("CARGO_PKG_VERSION")]).set(1.0);
     Ok(handle)
 }

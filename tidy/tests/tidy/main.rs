@@ -7,6 +7,7 @@ mod decisions;
 mod documents;
 mod edges;
 mod keys;
+mod metrics;
 mod sources;
 mod tour;
 mod workspace;

@@ -6,9 +6,11 @@ use actix_web::dev::Payload;
 use bytes::Bytes;
 use domain::body::BodyError;
 use futures_util::{Stream, StreamExt};
+use std::cell::Cell;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Sleep;
@@ -17,7 +19,8 @@ use tokio::time::Sleep;
 pub(super) struct Source {
     payload: Payload,
     declared: Option<u64>,
-    read: u64,
+    /// Bytes that came so far, for whoever counts them.
+    read: Rc<Cell<u64>>,
     has_ended: bool,
     failure: Option<BodyError>,
     read_timeout: Duration,
@@ -26,8 +29,8 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn new(payload: Payload, declared: Option<u64>, read_timeout: Duration) -> Self {
-        Self { payload, declared, read: 0, has_ended: false, failure: None, read_timeout, waiting: None }
+    pub(super) fn new(payload: Payload, declared: Option<u64>, read_timeout: Duration, read: Rc<Cell<u64>>) -> Self {
+        Self { payload, declared, read, has_ended: false, failure: None, read_timeout, waiting: None }
     }
 
     /// Why the body can't be read on, if it can't.
@@ -37,7 +40,7 @@ impl Source {
 
     /// Reads what is left and throws it away, up to `limit` bytes.
     pub(super) async fn drain(mut self, limit: u64, time: Duration) -> Rest {
-        let remaining = self.declared.map(|declared| declared.saturating_sub(self.read));
+        let remaining = self.declared.map(|declared| declared.saturating_sub(self.read.get()));
         let mut spare = limit;
         let is_short = remaining.is_none_or(|remaining| remaining <= limit);
         let read_all = async {
@@ -75,11 +78,11 @@ impl Stream for Source {
         match self.payload.poll_next_unpin(cx) {
             Poll::Ready(Some(Ok(chunk))) => {
                 self.waiting = None;
-                self.read += chunk.len() as u64;
+                self.read.set(self.read.get() + chunk.len() as u64);
                 Poll::Ready(Some(Ok(chunk)))
             }
             Poll::Ready(Some(Err(error))) => {
-                let read = self.read;
+                let read = self.read.get();
                 Poll::Ready(Some(Err(
                     self.fail(BodyError::Malformed(format!("the body broke off after {read} bytes: {error}")))
                 )))
@@ -94,7 +97,7 @@ impl Stream for Source {
                 if waiting.as_mut().poll(cx).is_pending() {
                     return Poll::Pending;
                 }
-                let (read, seconds) = (self.read, read_timeout.as_secs_f64());
+                let (read, seconds) = (self.read.get(), read_timeout.as_secs_f64());
                 Poll::Ready(Some(Err(self.fail(BodyError::TimedOut(format!(
                     "nothing came for {seconds} s after {read} bytes of the body"
                 ))))))

@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use domain::blob::BlobStore;
 use domain::fleet::Fleet;
 use http_actix::HttpConfig;
+use metrics_exporter_prometheus::PrometheusHandle;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCode, Failure> {
     let fleet = fleet.map(fleet_json::read).transpose().map_err(Failure::Misuse)?;
     let mut signals = Signals::listen()?;
+    let metrics = telemetry::record_metrics()?;
     // Whoever asks for the end while the start is still under way gets it at once.
     let (listeners, stores) = tokio::select! {
         opened = open(config) => opened?,
@@ -27,7 +29,7 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCod
         }
     };
     let served = match register(&stores.database, fleet.as_ref()).await {
-        Ok(()) => serve(config, listeners, &stores, &mut signals).await,
+        Ok(()) => serve(config, listeners, &stores, metrics, &mut signals).await,
         Err(error) => Err(error),
     };
     wiring::close(stores.database).await;
@@ -66,8 +68,13 @@ async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
     output::applied(&applied, |warning| tracing::warn!("{warning}"))
 }
 
-async fn serve(config: &Config, listeners: Listeners, stores: &Stores, signals: &mut Signals) -> Result<()> {
-    let metrics = telemetry::record_metrics()?;
+async fn serve(
+    config: &Config,
+    listeners: Listeners,
+    stores: &Stores,
+    metrics: PrometheusHandle,
+    signals: &mut Signals,
+) -> Result<()> {
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
     let http = HttpConfig {
         base_path: config.http.base_path.clone(),

@@ -15,3 +15,4 @@ mod draining;
 mod durability;
 mod serving;
 mod upkeep;
+mod watching;

@@ -1,0 +1,85 @@
+//! Every metric: its kind, name, labels, what it counts, and the buckets of histograms.
+//!
+//! Names begin with `platen_`, counters end in `_total`, and what has a unit names it (`_seconds`,
+//! `_bytes`). Values of labels are in snake case, few, and never of a client's making.
+
+use crate::kinds::{Counter, Gauge, Histogram, Kind, Metric};
+
+/// Seconds of whole requests and of what they wait for.
+const SECONDS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
+
+/// Makes a constant of each line, and of all together the list.
+macro_rules! catalog {
+    ($($kind:ident $constant:ident $name:literal [$($label:ident)*] $help:literal $(in $buckets:expr)?;)*) => {
+        $(
+            #[doc = $help]
+            pub const $constant: $kind<{ <[&str]>::len(&[$(stringify!($label)),*]) }> =
+                $kind { name: $name, labels: [$(stringify!($label)),*] };
+        )*
+
+        /// Every metric, in the order in which docs/operations.md lists them.
+        pub const ALL: &[Metric] = &[
+            $(Metric {
+                name: $name,
+                kind: Kind::$kind,
+                help: $help,
+                labels: &[$(stringify!($label)),*],
+                buckets: catalog!(@buckets $($buckets)?),
+            },)*
+        ];
+    };
+    (@buckets) => { &[] };
+    (@buckets $buckets:expr) => { $buckets };
+}
+
+catalog! {
+    Gauge BUILD_INFO "platen_build_info" [version]
+        "Which build runs; the value is always 1.";
+
+    Counter HTTP_REQUESTS "platen_http_requests_total" [operation status]
+        "Requests that are over, those of the health paths too.";
+    Histogram HTTP_REQUEST_DURATION "platen_http_request_duration_seconds" [operation]
+        "Time from the head of a request to the last byte of its answer." in SECONDS;
+    Gauge HTTP_REQUESTS_RUNNING "platen_http_requests_running" []
+        "Requests that are being answered now.";
+    Counter HTTP_RECEIVED "platen_http_received_bytes_total" [operation]
+        "Bytes of request bodies that were read.";
+    Counter HTTP_SENT "platen_http_sent_bytes_total" [operation]
+        "Bytes of answers' bodies that were handed to the connection.";
+    Counter AUTHENTICATION_FAILURES "platen_authentication_failures_total" [reason]
+        "Requests that were refused for their credentials.";
+    Counter REFUSALS "platen_refusals_total" [reason]
+        "Requests that were refused, for their credentials or for anything else.";
+
+    Histogram BLOB_OPERATION_DURATION "platen_blob_operation_duration_seconds" [operation outcome]
+        "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;
+    Counter BLOBS_SWEPT "platen_blobs_swept_total" [kind]
+        "Blobs that the background work removed: content that was discarded, and half-written content.";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_name_is_ours_and_says_kind_and_unit() {
+        for metric in ALL {
+            let name = metric.name;
+            let snake = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            assert!(name.starts_with("platen_") && snake(name), "{name}");
+            assert_eq!(metric.kind == Kind::Counter, name.ends_with("_total"), "{name}");
+            assert_eq!(metric.kind == Kind::Histogram, !metric.buckets.is_empty(), "{name}: buckets");
+            assert!(metric.buckets.is_sorted_by(|a, b| a < b), "{name}: buckets");
+            assert!(metric.labels.iter().all(|label| snake(label)), "{name}: {:?}", metric.labels);
+            assert!(metric.help.ends_with('.') && !metric.help.contains('\n'), "{name}: {}", metric.help);
+        }
+    }
+
+    #[test]
+    fn no_name_is_there_twice() {
+        let names: BTreeSet<_> = ALL.iter().map(|metric| metric.name).collect();
+        assert_eq!(names.len(), ALL.len());
+    }
+}
