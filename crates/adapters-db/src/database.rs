@@ -141,7 +141,6 @@ impl Database {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn core(&self) -> &Core {
         &self.core
     }

@@ -11,6 +11,7 @@
 
 mod access;
 mod convert;
+mod copy;
 mod core;
 mod crash_report;
 mod database;
@@ -31,6 +32,7 @@ mod text_head;
 mod url;
 
 pub use access::SqlCredentialDirectory;
+pub use copy::{CopiedRecords, CopyError, RecordCopy};
 pub use crash_report::SqlCrashReportRepository;
 pub use database::{Database, DatabaseConfig, Migrated};
 pub use device_status::SqlDeviceStatusRepository;

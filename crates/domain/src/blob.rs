@@ -3,11 +3,13 @@
 mod housekeeping;
 mod ledger;
 mod store;
+mod transfer;
 mod upload;
 
 pub use housekeeping::{CheckReport, Finding, Housekeeping};
 pub use ledger::{BlobLedger, BlobReference};
 pub use store::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter, ByteStream};
+pub use transfer::{ContentTotal, ContentTransfer, Transferred};
 pub(crate) use upload::{Upload, Uploaded};
 
 #[cfg(any(test, feature = "test-support"))]

@@ -2,6 +2,7 @@
 
 mod blobs;
 mod config;
+mod copy;
 mod failure;
 mod fleet;
 mod healthcheck;
@@ -52,6 +53,12 @@ enum Command {
     /// Look after the stored content
     #[command(subcommand, arg_required_else_help = false)]
     Blobs(blobs::BlobsCommand),
+    /// Copy all records and contents into another database and blob store
+    Copy {
+        /// Configuration of the target, of which the environment changes nothing
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
     /// Show the effective configuration and where each value was set
     Config {
         /// One JSON object a line
@@ -100,6 +107,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Fleet(command) => fleet::run(&config, command).await,
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
+            Command::Copy { to } => copy::run(&config, &to).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
             Command::Openapi => openapi::run(&config),
             Command::Healthcheck => healthcheck::run(&config).await,
@@ -134,6 +142,7 @@ mod tests {
             "key issue --organization A --user B",
             "key revoke --organization A --user B",
             "blobs check",
+            "copy --to t.toml",
             "config",
             "openapi",
             "healthcheck",

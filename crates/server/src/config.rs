@@ -92,6 +92,11 @@ pub(crate) fn load(file: Option<&Path>) -> Result<Layers> {
 }
 
 impl Config {
+    /// What `file` alone says, without the environment.
+    pub(crate) fn of_file(file: &Path) -> Result<Self> {
+        Self::of(&Layers::read(Some(file), std::iter::empty())?)
+    }
+
     /// What the layers mean, if every value of them is usable.
     pub(crate) fn of(layers: &Layers) -> Result<Self> {
         Ok(Self {

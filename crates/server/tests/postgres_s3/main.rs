@@ -12,6 +12,7 @@ const SETUP: support::setup::Setup = support::setup::Setup::PostgresAndS3;
 mod bounds;
 #[path = "../e2e/commands.rs"]
 mod commands;
+mod copying;
 #[path = "../e2e/draining.rs"]
 mod draining;
 #[path = "../e2e/durability.rs"]

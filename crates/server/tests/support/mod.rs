@@ -9,7 +9,7 @@ pub(crate) mod halting;
 pub(crate) mod setup;
 
 use client::Client;
-use setup::Stores;
+use setup::{Setup, Stores};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -50,7 +50,12 @@ pub(crate) struct Site {
 impl Site {
     /// A folder with a configuration that listens on free ports, and `fleet.json`.
     pub(crate) fn new() -> Self {
-        let site = Self { folder: tempfile::tempdir().unwrap(), stores: Stores::new(crate::SETUP) };
+        Self::on(crate::SETUP)
+    }
+
+    /// The same with stores of its own.
+    pub(crate) fn on(setup: Setup) -> Self {
+        let site = Self { folder: tempfile::tempdir().unwrap(), stores: Stores::new(setup) };
         site.configure("");
         site.write("fleet.json", FLEET);
         site

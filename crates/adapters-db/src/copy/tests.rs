@@ -1,0 +1,126 @@
+//! A filled database comes out the same on the other engine, and back.
+
+use super::*;
+use crate::testing::{Opened, engines};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// Tables that stay behind: discarded content does, and migrations are the target's own.
+const LEFT: [&str; 2] = ["discarded_blob", "seaql_migrations"];
+
+/// One record of each kind that refers to others, in words of both engines.
+const FLEET: &[&str] = &[
+    "INSERT INTO organization (id, name, publisher) VALUES (7, 'Acme ”Print”', true), (9, 'Zenith', false)",
+    "INSERT INTO user_account (id, organization_id, name) VALUES (3, 7, 'Ann')",
+    "INSERT INTO mis_key (digest, user_id, issued_at, revoked_at) VALUES ({bytes}, 3, 5, 6)",
+    "INSERT INTO computer (guid, organization_id, name, serial_number, serial_folded, user_id)
+        VALUES ({guid}, 7, 'RIP', 'SN', 'sn', 3)",
+    "INSERT INTO hardware_hash (digest, computer_guid) VALUES ({bytes}, {guid})",
+    "INSERT INTO device (guid, organization_id, name) VALUES ({guid}, 7, 'Latex')",
+    "INSERT INTO queue (guid, organization_id, name, device_guid) VALUES ({guid}, 7, 'Banner', {guid})",
+    "INSERT INTO job (guid, organization_id, name, queue_guid) VALUES ({guid}, 7, 'Order', {guid})",
+    "INSERT INTO resource_use (kind, record_guid, resource_guid, organization_id) VALUES ('job', {guid}, {guid}, 7)",
+    "INSERT INTO crash_report (id, organization_id, received_at, serial_number, application_version, note)
+        VALUES ({guid}, 7, 11, 'SN', '1', 'note')",
+    "INSERT INTO crash_part (report_id, position, place, blob_key, content_size, checksum)
+        VALUES ({guid}, 0, 'callstack', 'crash-reports/1', 5, 'C')",
+    "INSERT INTO device_status (organization_id, device_guid, received_at, status, temperature, remaining_inks,
+        queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
+];
+
+/// One of each engine, both empty.
+async fn pair() -> (Opened, Opened) {
+    let mut engines = engines().await;
+    let postgres = engines.pop().unwrap();
+    (engines.pop().unwrap(), postgres)
+}
+
+async fn fill(engine: &Opened) {
+    let (guid, bytes) = match engine.core().backend {
+        DbBackend::Postgres => ("'00112233-4455-6677-8899-aabbccddeeff'", "'\\x0102'"),
+        _ => ("x'00112233445566778899aabbccddeeff'", "x'0102'"),
+    };
+    for sql in FLEET {
+        engine.run(&sql.replace("{guid}", guid).replace("{bytes}", bytes)).await;
+    }
+    engine.fill().await;
+}
+
+async fn copy(from: &Opened, to: &Opened) -> Result<CopiedRecords, CopyError> {
+    let copy = RecordCopy::new(&from.database, &to.database, &|_, _| {});
+    let mut all = copy.fleet().await?;
+    all += copy.records().await?;
+    Ok(all)
+}
+
+async fn count(engine: &Opened, table: &str) -> i64 {
+    let sql = Statement::from_string(engine.core().backend, format!("SELECT count(*) FROM {table}"));
+    engine.core().reads.query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
+}
+
+#[tokio::test]
+async fn all_records_come_out_the_same_on_the_other_engine_and_back() {
+    let ((sqlite, postgres), (back, _)) = (pair().await, pair().await);
+    fill(&sqlite).await;
+    let there = copy(&sqlite, &postgres).await.unwrap();
+    assert_eq!(there, CopiedRecords { copied: 2 * 3000 + 13, kept: 0 });
+    assert_eq!(copy(&postgres, &back).await.unwrap(), there);
+    // Compared record by record, with what it was made of.
+    assert_eq!(copy(&sqlite, &back).await.unwrap(), CopiedRecords { copied: 0, kept: there.copied });
+
+    // New records get ids of their own.
+    for engine in [&postgres, &back] {
+        engine.run("INSERT INTO organization (name, publisher) VALUES ('New', false)").await;
+        assert_eq!(count(engine, "organization WHERE id > 9").await, 1, "{}", engine.name);
+    }
+}
+
+#[tokio::test]
+async fn an_interrupted_copy_goes_on_and_a_changed_record_is_told() {
+    let (sqlite, postgres) = pair().await;
+    fill(&sqlite).await;
+    let all = copy(&sqlite, &postgres).await.unwrap();
+    postgres.run("DELETE FROM log_entry WHERE id % 3 = 0").await;
+    postgres.run("DELETE FROM device_status").await;
+    let again = copy(&sqlite, &postgres).await.unwrap();
+    assert_eq!(again, CopiedRecords { copied: 1001, kept: all.copied - 1001 });
+
+    postgres.run("UPDATE log_entry SET description = 'other' WHERE id = 5").await;
+    let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
+    assert!(error.starts_with("the target holds another record as log_entry 5;"), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_of_somebody_else_is_left_as_it_is() {
+    let (sqlite, postgres) = pair().await;
+    fill(&sqlite).await;
+    postgres.run("INSERT INTO organization (id, name, publisher) VALUES (7, 'Other', false)").await;
+    let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
+    assert!(error.starts_with("the target holds another record as organization 7;"), "{error}");
+    assert_eq!(count(&postgres, "organization").await, 1);
+
+    postgres.run("UPDATE organization SET id = 100").await;
+    let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
+    assert!(error.starts_with("the target holds 1 records of organization that the source doesn't;"), "{error}");
+}
+
+/// A table that is added must be copied, or named as one that isn't.
+#[tokio::test]
+async fn no_table_is_forgotten() {
+    let (sqlite, postgres) = pair().await;
+    let told = Mutex::new(BTreeSet::new());
+    fill(&sqlite).await;
+    let note = |table: &str, _: CopiedRecords| {
+        told.lock().unwrap().insert(table.to_owned());
+    };
+    let copy = RecordCopy::new(&sqlite.database, &postgres.database, &note);
+    copy.fleet().await.unwrap();
+    copy.records().await.unwrap();
+    let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let names = Statement::from_string(DbBackend::Sqlite, names);
+    let rows = sqlite.core().reads.query_all_raw(names).await.unwrap();
+    let tables: BTreeSet<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
+    let mut dealt_with = told.into_inner().unwrap();
+    dealt_with.extend(LEFT.map(str::to_owned));
+    assert_eq!(dealt_with, tables);
+}
