@@ -2,7 +2,7 @@
 //! here; what a request asks for is handed to a use case of `domain`, and what that says is put into
 //! the words of the interface.
 //!
-//! The way of a request: [`wire`] (bytes of one request at a time) → [`server`] (actix) → [`exchange`]
+//! The way of a request: [`socket`] (TLS, where there is any) → [`wire`] (bytes of one request at a time) → [`server`] (actix) → [`exchange`]
 //! (identity, log, metrics) → [`route`] → [`admission`] (credentials, format, announced size) →
 //! [`call`] (the handlers) → [`intake`] and [`extract`] (the body) → a use case → [`reply`] or
 //! [`error`].
@@ -29,6 +29,7 @@ mod resource;
 mod route;
 mod server;
 mod server_status;
+mod socket;
 mod wire;
 
 pub use health::Readiness;

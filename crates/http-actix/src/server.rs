@@ -9,7 +9,9 @@ use crate::intake::Intake;
 use crate::meters::Meters;
 use crate::openapi;
 use crate::route::{Router, Side};
+use crate::socket::Socket;
 use crate::wire::{Turn, Wire};
+use actix_http::error::DispatchError;
 use actix_http::{HttpMessage, HttpService, Protocol, Request, Response};
 use actix_rt::net::TcpStream;
 use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
@@ -30,6 +32,8 @@ use std::net::TcpListener;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
 /// How long running requests may take to finish when the server is stopped, in seconds.
 const DRAIN_TIME: u64 = 30;
@@ -57,6 +61,8 @@ pub struct HttpConfig {
     pub workers: usize,
     /// Longest wait for the next bytes of a request.
     pub read_timeout: Duration,
+    /// TLS for the API; `None` is plain HTTP. The other listener is always plain.
+    pub tls: Option<Arc<ServerConfig>>,
     pub limits: Limits,
     pub ids: Arc<dyn IdSource>,
     pub clock: Arc<dyn Clock>,
@@ -106,9 +112,10 @@ pub fn serve(
         Shared::new(Side::Ops, Arc::clone(&config), Arc::clone(&services), Arc::clone(&metrics), Arc::clone(&meters));
     let for_api = Shared::new(Side::Api, config, services, metrics, meters);
     let mut builder = ServerBuilder::new().workers(workers).disable_signals().shutdown_timeout(DRAIN_TIME);
-    for (name, listener, shared) in [("api", api, for_api), ("ops", ops, for_ops)] {
+    let tls = for_api.config.tls.clone().map(TlsAcceptor::from);
+    for (name, listener, shared, tls) in [("api", api, for_api, tls), ("ops", ops, for_ops, None)] {
         let stop = builder.graceful_shutdown_signal();
-        builder = builder.listen(name, listener, move || stack(&shared, &stop))?;
+        builder = builder.listen(name, listener, move || stack(&shared, tls.clone(), &stop))?;
     }
     Ok(builder.run())
 }
@@ -118,9 +125,9 @@ pub fn serve(
 /// heads are the wire's to refuse.
 fn stack(
     shared: &Arc<Shared>,
+    tls: Option<TlsAcceptor>,
     stop: &GracefulShutdownSignal,
-) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = actix_http::error::DispatchError, InitError = ()>
-+ use<> {
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<> {
     let app = App::new()
         .app_data(web::Data::from(Arc::clone(shared)))
         .default_service(web::to(answer))
@@ -137,17 +144,21 @@ fn stack(
             async move { stop.notified().await }
         })
         .expect(fn_service(move |request: Request| admit_early(Arc::clone(&waiting), request)))
-        .on_connect_ext(|wire: &Wire<TcpStream>, data: &mut actix_http::Extensions| {
+        .on_connect_ext(|wire: &Wire<Socket>, data: &mut actix_http::Extensions| {
             data.insert(wire.turn());
         })
         .finish(map_config(app, |()| AppConfig::default()));
     fn_service(move |io: TcpStream| {
-        let shared = Arc::clone(&connecting);
+        let (shared, tls) = (Arc::clone(&connecting), tls.clone());
         async move {
             // Without it the last piece of an answer may wait for an acknowledgement.
             drop(io.set_nodelay(true));
             let peer = io.peer_addr().ok();
-            Ok((Wire::new(io, shared.config.read_timeout, Arc::clone(&shared.config.ids)), Protocol::Http1, peer))
+            let socket = Socket::open(io, tls.as_ref(), shared.config.read_timeout).await.map_err(|error| {
+                tracing::debug!(client = peer.map(|peer| peer.ip().to_string()), %error, "no TLS with this client");
+                DispatchError::Io(error)
+            })?;
+            Ok((Wire::new(socket, shared.config.read_timeout, Arc::clone(&shared.config.ids)), Protocol::Http1, peer))
         }
     })
     .and_then(http)

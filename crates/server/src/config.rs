@@ -51,6 +51,15 @@ pub(crate) struct Http {
     pub(crate) base_path: String,
     pub(crate) workers: usize,
     pub(crate) read_timeout: Duration,
+    /// `None`: plain HTTP.
+    pub(crate) tls: Option<TlsFiles>,
+}
+
+/// Where the certificate of the API and its key are.
+#[derive(Debug, Clone)]
+pub(crate) struct TlsFiles {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
 }
 
 /// Section `database`. The URL may hold a password.
@@ -105,6 +114,7 @@ impl Config {
                 base_path: required(layers, "http.base_path", values::base_path)?,
                 workers: optional(layers, "http.workers", values::count)?.map_or_else(cores, usize::from),
                 read_timeout: required(layers, "http.read_timeout", values::positive_duration)?,
+                tls: tls_files(layers)?,
             },
             ops: listener(layers, "ops.bind", "ops.bind_file")?,
             database: Database {
@@ -198,6 +208,16 @@ fn blob_kind(raw: &Raw<'_>) -> Option<BlobKind> {
         "memory" => Some(BlobKind::Memory),
         _ => None,
     }
+}
+
+/// Certificate and key, both or none.
+fn tls_files(layers: &Layers) -> Result<Option<TlsFiles>> {
+    let [certificate, key] = ["http.tls_certificate", "http.tls_key"];
+    if optional(layers, certificate, values::path)?.is_none() && optional(layers, key, values::path)?.is_none() {
+        return Ok(None);
+    }
+    let file = |name| required(layers, name, values::path);
+    Ok(Some(TlsFiles { certificate: file(certificate)?, key: file(key)? }))
 }
 
 /// Key id and secret, both or none.

@@ -9,6 +9,7 @@ mod listen;
 mod shutdown;
 mod system;
 mod telemetry;
+mod tls;
 mod wiring;
 
 fn main() -> std::process::ExitCode {

@@ -7,6 +7,7 @@
 pub mod bodies;
 pub mod client;
 pub mod documented;
+pub mod tls;
 
 pub use client::{Connection, Reply, Request};
 
@@ -43,13 +44,17 @@ impl Default for Options {
 
 /// A server that listens on free ports of the loopback interface until it is dropped.
 pub struct Server {
+    /// Where the tests reach the API.
     pub api: SocketAddr,
+    /// Where the server listens; the same, but within TLS.
+    pub listener: SocketAddr,
     pub ops: SocketAddr,
     pub store: InMemoryStore,
     pub blobs: InMemoryBlobs,
     pub clock: FixedClock,
     pub ready: Arc<AtomicBool>,
     handle: ServerHandle,
+    _bridge: Option<tls::Bridge>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -69,10 +74,13 @@ impl Server {
         let (api, ops) = (listener(), listener());
         let addresses = (api.local_addr().unwrap(), ops.local_addr().unwrap());
         let services = Arc::new(services(&store, &blobs, &clock, &ready, options.limits));
+        // The tests of connections are run within TLS once more, by the file of that name.
+        let (tls, trusting) = module_path!().starts_with("tls::").then(tls::configs).unzip();
         let config = HttpConfig {
             base_path: options.base_path.to_owned(),
             workers: 1,
             read_timeout: options.read_timeout,
+            tls,
             limits: options.limits,
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
@@ -89,8 +97,10 @@ impl Server {
             });
         });
         let handle = receiver.recv().unwrap();
-        let (api, ops) = addresses;
-        Self { api, ops, store, blobs, clock, ready, handle, thread: Some(thread) }
+        let (listener, ops) = addresses;
+        let bridge = trusting.map(|config| tls::Bridge::to(listener, config));
+        let api = bridge.as_ref().map_or(listener, |bridge| bridge.address);
+        Self { api, listener, ops, store, blobs, clock, ready, handle, _bridge: bridge, thread: Some(thread) }
     }
 
     /// Sends a request on a connection of its own.

@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::output;
 use crate::config::Config;
 use crate::shutdown::Signals;
+use crate::tls::{self, Tls};
 use crate::{background, fleet_json, listen, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
@@ -18,11 +19,13 @@ use std::sync::Arc;
 
 pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCode, Failure> {
     let fleet = fleet.map(fleet_json::read).transpose().map_err(Failure::Misuse)?;
+    let tls = config.http.tls.as_ref().map(Tls::load).transpose().map_err(Failure::Misuse)?;
     let mut signals = Signals::listen()?;
     let metrics = telemetry::record_metrics()?;
+    tls::reload_on_hangup(tls.clone())?;
     // Whoever asks for the end while the start is still under way gets it at once.
     let (listeners, stores) = tokio::select! {
-        opened = open(config) => opened?,
+        opened = open(config, tls) => opened?,
         signal = signals.next() => {
             tracing::info!(signal, "stopped before serving");
             return Ok(ExitCode::SUCCESS);
@@ -40,6 +43,8 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCod
 /// The addresses that were taken.
 struct Listeners {
     api: TcpListener,
+    /// What the API is served within.
+    tls: Option<Arc<Tls>>,
     ops: TcpListener,
 }
 
@@ -50,13 +55,13 @@ struct Stores {
 }
 
 /// Takes the addresses first: a second server that is started by mistake touches nothing.
-async fn open(config: &Config) -> Result<(Listeners, Stores)> {
+async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stores)> {
     let api = listen::take(&config.http.listener, "http")?;
     let ops = listen::take(&config.ops, "ops")?;
     let blobs = wiring::open_blobs(&config.blobs).await?;
     let (database, migrated) = wiring::open_database(&config.database).await?;
     tracing::info!("{}", wiring::told(migrated));
-    Ok((Listeners { api, ops }, Stores { database, blobs }))
+    Ok((Listeners { api, tls, ops }, Stores { database, blobs }))
 }
 
 /// Applies the fleet file. No signal comes between: a key that is issued and not printed is lost.
@@ -80,6 +85,7 @@ async fn serve(
         base_path: config.http.base_path.clone(),
         workers: config.http.workers,
         read_timeout: config.http.read_timeout,
+        tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         limits: config.limits,
         ids: wiring::ids(),
         clock: wiring::clock(),

@@ -35,6 +35,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("http.base_path", Some(""), "empty, or segments of letters, digits and -._~, such as /platen"),
     key("http.workers", None, COUNT),
     key("http.read_timeout", Some("30s"), "a duration above zero, such as 30s (units ms, s, m, h, d)"),
+    key(
+        "http.tls_certificate",
+        None,
+        "the path of a PEM file with the certificate and its chain, given together with http.tls_key",
+    ),
+    key("http.tls_key", None, "the path of a PEM file with the key, given together with http.tls_certificate"),
     key("ops.bind", Some("127.0.0.1:9090"), ADDRESS),
     key("ops.bind_file", None, PATH),
     secret("database.url", Some("sqlite://data/platen.db"), "sqlite://PATH, sqlite::memory: or postgres://…"),

@@ -14,5 +14,6 @@ mod defaults;
 mod draining;
 mod durability;
 mod serving;
+mod tls;
 mod upkeep;
 mod watching;

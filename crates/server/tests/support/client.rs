@@ -3,7 +3,7 @@
 use super::content::{self, sha1};
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Body, RequestBuilder, Response};
+use reqwest::{Body, Certificate, ClientBuilder, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 const BOUNDARY: &str = "a-boundary-that-no-content-holds";
@@ -19,24 +19,39 @@ impl Client {
         Self::new(base, "MisKey", mis_key, "SN-CLIENT")
     }
 
+    /// The same, that trusts this certificate in PEM form and no other.
+    pub(crate) fn trusting(base: &str, mis_key: &str, certificate: &str) -> Self {
+        let certificate = Certificate::from_pem(certificate.as_bytes()).unwrap();
+        Self::built(reqwest::Client::builder().tls_certs_only([certificate]), base, "MisKey", mis_key, "SN-CLIENT")
+    }
+
     /// A client on a registered computer.
     pub(crate) fn on_computer(base: &str, hardware_hash: &str, serial_number: &str) -> Self {
         Self::new(base, "HardwareHash", hardware_hash, serial_number)
     }
 
     fn new(base: &str, credential: &'static str, value: &str, serial_number: &str) -> Self {
+        Self::built(reqwest::Client::builder(), base, credential, value, serial_number)
+    }
+
+    fn built(builder: ClientBuilder, base: &str, credential: &'static str, value: &str, serial_number: &str) -> Self {
         // The error says that another client in this process has done it.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(credential, HeaderValue::from_str(value).unwrap());
         headers.insert("SerialNumber", HeaderValue::from_str(serial_number).unwrap());
         headers.insert("ApplicationVersion", HeaderValue::from_static("1.2.3"));
-        let http = reqwest::Client::builder().no_proxy().default_headers(headers).build().unwrap();
+        let http = builder.no_proxy().default_headers(headers).build().unwrap();
         Self { http, base: base.to_owned() }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {
         self.http.get(format!("{}{path}", self.base)).send().await.unwrap()
+    }
+
+    /// As [`Client::get`], where there may be no answer.
+    pub(crate) async fn try_get(&self, path: &str) -> reqwest::Result<Response> {
+        self.http.get(format!("{}{path}", self.base)).send().await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Response {
