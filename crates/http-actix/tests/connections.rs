@@ -1,7 +1,7 @@
 //! Connections: early answers, kept-alive and pipelined requests, clients that go away (decisions R3,
 //! R10, R12).
 
-pub mod support;
+pub(crate) mod support;
 
 use domain::testing::acme_records;
 use std::io::Write;

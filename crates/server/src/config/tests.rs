@@ -12,6 +12,8 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("http.base_path", "/print/shop", "print"),
     ("http.workers", "7", "0"),
     ("http.read_timeout", "250ms", "0s"),
+    ("http.tls_certificate", "/etc/platen/chain.pem", " "),
+    ("http.tls_key", "/etc/platen/key.pem", " "),
     ("ops.bind", "[::1]:0", "localhost"),
     ("ops.bind_file", "run/ops.bind", " "),
     ("database.url", "postgres://u:hunter2@db/platen", "mysql://u:hunter2@db/platen"),
@@ -38,6 +40,8 @@ const SAMPLES: &[(&str, &str, &str)] = &[
 /// What a sample needs beside it to be looked at.
 const COMPANIONS: &[(&str, &str, &str)] = &[
     ("blobs.bucket", "blobs.kind", "s3"),
+    ("http.tls_certificate", "http.tls_key", "/k.pem"),
+    ("http.tls_key", "http.tls_certificate", "/c.pem"),
     ("blobs.access_key_id", "blobs.secret_access_key", "x"),
     ("blobs.secret_access_key", "blobs.access_key_id", "x"),
 ];
@@ -57,6 +61,8 @@ fn shown(config: &Config, key: &str) -> String {
         "http.base_path" => config.http.base_path.clone(),
         "http.workers" => config.http.workers.to_string(),
         "http.read_timeout" => format!("{}ms", config.http.read_timeout.as_millis()),
+        "http.tls_certificate" => file(&config.http.tls.as_ref().map(|tls| tls.certificate.clone())),
+        "http.tls_key" => file(&config.http.tls.as_ref().map(|tls| tls.key.clone())),
         "ops.bind" => config.ops.bind.to_string(),
         "ops.bind_file" => file(&config.ops.bind_file),
         "database.url" => secret(&config.database.url),
@@ -150,6 +156,8 @@ fn without_a_file_and_variables_the_defaults_count() {
         ("http.bind_file", "none"),
         ("http.base_path", ""),
         ("http.read_timeout", "30000ms"),
+        ("http.tls_certificate", "none"),
+        ("http.tls_key", "none"),
         ("ops.bind", "127.0.0.1:9090"),
         ("ops.bind_file", "none"),
         ("database.url", "sqlite://data/platen.db"),
@@ -217,7 +225,12 @@ fn an_unusable_value_is_refused_with_its_key_its_layer_and_what_is_allowed() {
 fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
     let told = refusal(Some("[http]\nport = 80"), &[]);
     assert!(told.starts_with("http.port in ") && told.contains("/test.toml line 2: unknown key"), "{told}");
-    assert!(told.ends_with("section http allows bind, bind_file, base_path, workers, read_timeout"), "{told}");
+    assert!(
+        told.ends_with(
+            "section http allows bind, bind_file, base_path, workers, read_timeout, tls_certificate, tls_key"
+        ),
+        "{told}"
+    );
 
     let told = refusal(Some("[web]\nport = 80"), &[]);
     assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
