@@ -7,6 +7,7 @@ mod failure;
 mod fleet;
 mod healthcheck;
 mod key;
+mod manual;
 mod migrate;
 mod openapi;
 mod output;
@@ -15,7 +16,8 @@ mod serve;
 use crate::config::{self as configuration, Config};
 use crate::telemetry;
 use anyhow::Context;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use failure::Failure;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -67,6 +69,13 @@ enum Command {
     },
     /// Print the OpenAPI document of the HTTP interface
     Openapi,
+    /// Print the completions for a shell
+    Completions { shell: Shell },
+    /// Print the manual page, or write one for each command
+    Man {
+        /// Folder to write them to
+        folder: Option<PathBuf>,
+    },
     /// Ask the running server whether it is ready
     Healthcheck,
 }
@@ -110,6 +119,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Copy { to } => copy::run(&config, &to).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
             Command::Openapi => openapi::run(&config),
+            Command::Completions { shell } => manual::completions(Cli::command(), shell),
+            Command::Man { folder } => manual::man(Cli::command(), folder.as_deref()),
             Command::Healthcheck => healthcheck::run(&config).await,
         }
     });
@@ -121,7 +132,6 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn parse(line: &str) -> Result<Cli, clap::Error> {
         Cli::try_parse_from(line.split(' '))
@@ -145,6 +155,8 @@ mod tests {
             "copy --to t.toml",
             "config",
             "openapi",
+            "completions bash",
+            "man",
             "healthcheck",
         ];
         for command in commands {

@@ -62,7 +62,12 @@ fn the_readme_starts_with_two_commands_that_work() {
 
 #[test]
 fn the_test_script_runs_the_tour_and_all_examples() {
-    for run in ["examples/tour.sh", "scripts/clients \"$address\"", "scripts/openapi \"$address\""] {
+    for run in [
+        "examples/tour.sh",
+        "scripts/clients \"$address\"",
+        "scripts/openapi \"$address\"",
+        "scripts/deploy \"$address\"",
+    ] {
         assert!(read("scripts/test").contains(run), "{run}");
     }
     assert!(read(".ci/run").contains("scripts/test"));

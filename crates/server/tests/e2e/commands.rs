@@ -233,3 +233,19 @@ fn a_healthcheck_without_a_server_ends_with_one() {
     let told = site.run("healthcheck").failed(1);
     assert!(told.starts_with("error: the server does not answer at http://127.0.0.1:9/health/ready: "), "{told}");
 }
+
+#[test]
+fn the_program_gives_its_manual_and_the_completions_of_shells() {
+    let site = Site::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = site.run(&format!("completions {shell}")).succeeded();
+        assert!(script.contains("healthcheck") && script.contains("platen"), "{shell}: {script}");
+    }
+    assert!(site.run("completions cobol").failed(2).contains("'cobol'"));
+    let page = site.run("man").succeeded();
+    assert!(page.contains(".TH platen 1") && page.contains("healthcheck"), "{page}");
+    assert_eq!(site.run("man pages/man1").succeeded(), "");
+    for name in ["platen", "platen-serve", "platen-fleet-apply"] {
+        assert!(site.read(&format!("pages/man1/{name}.1")).contains(".TH"), "{name}");
+    }
+}
