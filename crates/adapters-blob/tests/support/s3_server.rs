@@ -57,6 +57,8 @@ struct Behaviour {
     requests: Vec<String>,
     /// What requests must contain to be treated so, and how many more of them.
     fault: Option<(String, Fault, usize)>,
+    /// How many of those are let through before.
+    spared: usize,
 }
 
 impl S3Server {
@@ -96,7 +98,20 @@ impl S3Server {
 
     /// From now on the next `times` requests that contain `pattern` are treated so.
     pub fn misbehave(&self, pattern: &str, fault: Fault, times: usize) {
-        self.behaviour.lock().unwrap().fault = Some((pattern.to_owned(), fault, times));
+        self.misbehave_after(0, pattern, fault, times);
+    }
+
+    /// The same after `spared` requests that contain `pattern` and are answered as they should be.
+    pub fn misbehave_after(&self, spared: usize, pattern: &str, fault: Fault, times: usize) {
+        let mut behaviour = self.behaviour.lock().unwrap();
+        behaviour.fault = Some((pattern.to_owned(), fault, times));
+        behaviour.spared = spared;
+    }
+
+    /// From now on all requests are answered as they should be; whether any was not, of faults without end.
+    pub fn behave(&self) -> bool {
+        let mut behaviour = self.behaviour.lock().unwrap();
+        behaviour.fault.take().is_some_and(|(_, _, times)| times < usize::MAX)
     }
 
     /// How many requests so far contained `pattern`.
@@ -182,6 +197,10 @@ async fn answer(
 impl Behaviour {
     fn fault_of(&mut self, request: String) -> Option<Fault> {
         let fault = match &mut self.fault {
+            Some((pattern, ..)) if self.spared > 0 && request.contains(pattern.as_str()) => {
+                self.spared -= 1;
+                None
+            }
             Some((pattern, fault, times)) if *times > 0 && request.contains(pattern.as_str()) => {
                 *times -= 1;
                 Some(*fault)

@@ -55,7 +55,11 @@ impl Client {
     }
 
     pub(crate) async fn delete(&self, path: &str) -> Response {
-        self.http.delete(format!("{}{path}", self.base)).send().await.unwrap()
+        self.try_delete(path).await.unwrap()
+    }
+
+    pub(crate) async fn try_delete(&self, path: &str) -> reqwest::Result<Response> {
+        self.http.delete(format!("{}{path}", self.base)).send().await
     }
 
     pub(crate) fn post(&self, path: &str) -> RequestBuilder {
@@ -82,14 +86,26 @@ impl Client {
         checksum: &str,
         content: impl Stream<Item = bytes::Bytes> + Send + 'static,
     ) {
-        succeeded(self.send_upload(self.post("/api/v2/resource"), guid, name, checksum, content).await).await;
+        let sent = self.send_upload(self.post("/api/v2/resource"), guid, name, checksum, content);
+        succeeded(sent.await.unwrap()).await;
     }
 
     /// Uploads a Label with a Timestamp; the answer, whatever it is.
     pub(crate) async fn upload_at(&self, timestamp: &str, guid: &str, content: &[u8]) -> Response {
+        self.try_upload(timestamp, guid, "Label", content).await.unwrap()
+    }
+
+    /// The same under a name, to a server that may be gone before it answers.
+    pub(crate) async fn try_upload(
+        &self,
+        timestamp: &str,
+        guid: &str,
+        name: &str,
+        content: &[u8],
+    ) -> reqwest::Result<Response> {
         let request = self.post("/api/v2/resource").header("Timestamp", timestamp);
         let chunk = bytes::Bytes::copy_from_slice(content);
-        self.send_upload(request, guid, "Label", &sha1(content), stream::iter([chunk])).await
+        self.send_upload(request, guid, name, &sha1(content), stream::iter([chunk])).await
     }
 
     async fn send_upload(
@@ -99,7 +115,7 @@ impl Client {
         name: &str,
         checksum: &str,
         content: impl Stream<Item = bytes::Bytes> + Send + 'static,
-    ) -> Response {
+    ) -> reqwest::Result<Response> {
         let json = json!({
             "ResourceGUID": guid, "ResourceChecksum": checksum, "ResourceType": "Label", "Meta": { "Name": name },
         });
@@ -108,11 +124,22 @@ impl Client {
         let head = format!("{}--{BOUNDARY}\r\n{file}\r\n\r\n", json_part(&json));
         let body = stream::iter([head.into()]).chain(content).chain(stream::iter([end().into()]));
         let body = Body::wrap_stream(body.map(Ok::<bytes::Bytes, std::io::Error>));
-        multipart(request).body(body).send().await.unwrap()
+        multipart(request).body(body).send().await
     }
 
     /// Sends a crash report of call stack and dump; answers its id.
     pub(crate) async fn report_crash(&self, call_stack: &str, dump: &[u8]) -> String {
+        let answer = succeeded(self.try_report_crash("RIP", call_stack, dump).await.unwrap()).await;
+        answer.headers()["Crash-Report-Id"].to_str().unwrap().to_owned()
+    }
+
+    /// The same of an application, to a server that may be gone before it answers.
+    pub(crate) async fn try_report_crash(
+        &self,
+        application: &str,
+        call_stack: &str,
+        dump: &[u8],
+    ) -> reqwest::Result<Response> {
         let part = |name: &str, kind: &str| {
             format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"\r\nContent-Type: {kind}\r\n\r\n")
         };
@@ -121,10 +148,8 @@ impl Client {
                 .into_bytes();
         body.extend_from_slice(dump);
         body.extend_from_slice(end().as_bytes());
-        let request =
-            multipart(self.post("/api/v2/log/crashreport")).header("ApplicationName", "RIP").header("OS", "1");
-        let answer = succeeded(request.body(body).send().await.unwrap()).await;
-        answer.headers()["Crash-Report-Id"].to_str().unwrap().to_owned()
+        let request = multipart(self.post("/api/v2/log/crashreport")).header("ApplicationName", application);
+        request.header("OS", "1").body(body).send().await
     }
 
     /// The content of a resource, checked against `Content-Length`.

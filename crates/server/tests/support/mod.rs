@@ -68,6 +68,11 @@ impl Site {
         self.write("platen.toml", &format!("{listeners}{}{more}\n", self.stores.configuration()));
     }
 
+    /// The database and the bucket behind the program.
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
     /// The folder of the blob store, that of the bucket for S3.
     pub(crate) fn blob_store(&self) -> PathBuf {
         self.stores.blobs(self.folder.path()).0
@@ -88,6 +93,10 @@ impl Site {
     /// in time; what it answers, a row of one column each.
     pub(crate) async fn sql(&self, sql: &str) -> Vec<String> {
         self.stores.sql(self.folder.path(), sql).await
+    }
+
+    pub(crate) fn is_on_postgres(&self) -> bool {
+        self.stores.is_postgres()
     }
 
     /// Makes copies of the one resource that is there, until there are `count`, each with its own GUID.
@@ -156,16 +165,32 @@ impl Site {
         self.begin_serving_as("", arguments)
     }
 
+    /// Starts a server in a namespace of mounts of its own, after `script`, and waits until it is ready. Only root
+    /// may.
+    pub(crate) async fn serve_behind(&self, script: &str) -> Server {
+        let mut command = self.wrapped("unshare");
+        command.args(["--mount", "sh", "-ec", &format!(r#"{script}; exec "$0" "$@""#), env!("CARGO_BIN_EXE_platen")]);
+        let server = self.await_addresses("", self.launch_as("", command, &["--fleet", "fleet.json"]));
+        server.wait_until_ready().await;
+        server
+    }
+
+    /// Runs a program where that server sees its files.
+    pub(crate) fn beside(&self, server: &Server, line: &str) -> Ran {
+        let mut command = self.wrapped("nsenter");
+        command.args([
+            &format!("--mount=/proc/{}/ns/mnt", server.id()),
+            &format!("--wdns={}", self.folder.path().display()),
+        ]);
+        Ran::from(command.args(line.split_whitespace()).output().unwrap())
+    }
+
     fn begin_serving_as(&self, name: &str, arguments: &[&str]) -> Server {
+        self.await_addresses(name, self.launch_as(name, self.command(), arguments))
+    }
+
+    fn await_addresses(&self, name: &str, mut child: Child) -> Server {
         let file = |file: &str| format!("{name}{file}");
-        for bind in ["api.bind", "ops.bind"] {
-            let _ = fs::remove_file(self.path(&file(bind)));
-        }
-        let out = |name: &str| Stdio::from(File::create(self.path(&file(name))).unwrap());
-        let mut command = self.command();
-        command.env("PLATEN_HTTP__BIND_FILE", file("api.bind")).env("PLATEN_OPS__BIND_FILE", file("ops.bind"));
-        command.arg("serve").args(arguments).stdout(out("server.out")).stderr(out("server.err"));
-        let mut child = command.spawn().unwrap();
         let told = |bind: &str| fs::read_to_string(self.path(&file(bind))).ok();
         let since = Instant::now();
         loop {
@@ -180,9 +205,30 @@ impl Site {
         }
     }
 
+    /// Starts a server and waits for nothing.
+    pub(crate) fn launch(&self, arguments: &[&str]) -> Child {
+        self.launch_as("", self.command(), arguments)
+    }
+
+    fn launch_as(&self, name: &str, mut command: Command, arguments: &[&str]) -> Child {
+        let file = |file: &str| format!("{name}{file}");
+        for bind in ["api.bind", "ops.bind"] {
+            let _ = fs::remove_file(self.path(&file(bind)));
+        }
+        let out = |name: &str| Stdio::from(File::create(self.path(&file(name))).unwrap());
+        command.env("PLATEN_HTTP__BIND_FILE", file("api.bind")).env("PLATEN_OPS__BIND_FILE", file("ops.bind"));
+        command.arg("serve").args(arguments).stdout(out("server.out")).stderr(out("server.err"));
+        command.spawn().unwrap()
+    }
+
     /// The program, to be run in this folder with no configuration but its own.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_platen"));
+        self.wrapped(env!("CARGO_BIN_EXE_platen"))
+    }
+
+    /// A program that runs ours.
+    fn wrapped(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("PLATEN_") {

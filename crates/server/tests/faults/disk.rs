@@ -1,0 +1,116 @@
+//! A disk that is full, and a folder that can't be written to. Both are mounts that only the server sees, so
+//! that they hold for root too.
+
+use crate::support::{Server, Site, eventually, files_below};
+use crate::{GUID, assert_logged, log, logged, readiness, status, update};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// A folder or file of the site as the server sees it.
+fn seen(site: &Site, server: &Server, name: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/root{}", server.id(), site.path(name).display()))
+}
+
+/// A small disk of its own for `folder`.
+async fn serve_on_disk(site: &Site, folder: &str) -> Server {
+    site.serve_behind(&format!("mkdir -p {folder}; mount -t tmpfs -o size=8m tmpfs {folder}")).await
+}
+
+fn contents(site: &Site, server: &Server) -> usize {
+    ["resources", "crash-reports"]
+        .map(|kind| files_below(&seen(site, server, &format!("data/blobs/{kind}"))).len())
+        .iter()
+        .sum()
+}
+
+#[track_caller]
+fn assert_whole(site: &Site, server: &Server) {
+    let told = site.beside(server, &format!("{} blobs check", env!("CARGO_BIN_EXE_platen"))).succeeded();
+    assert!(told.ends_with("checked 1, missing 0, damaged 0, orphans 0, removed 0\n"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_does_not_fit_the_disk_is_500_and_leaves_nothing() {
+    let site = Site::new();
+    let server = serve_on_disk(&site, "data/blobs").await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+    let large = vec![7; 12_000_000];
+    for day in 1..4 {
+        assert_eq!(update(&client, day, &large).await, 500);
+        assert_eq!(status(client.try_report_crash("RIP", "main", &large)).await, 500);
+        eventually("nothing is left of them", async || contents(&site, &server) == 1).await;
+        assert_eq!(client.download(GUID).await, b"content");
+    }
+    assert_logged(&site, "No space left on device");
+    assert_eq!(update(&client, 9, b"what fits").await, 200);
+    assert_eq!(client.download(GUID).await, b"what fits");
+    assert_eq!(readiness(&server).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_500_and_not_ready_until_there_is_room_again() {
+    let site = Site::new();
+    let server = serve_on_disk(&site, "data").await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+    assert_eq!(log(&client, "before").await, 200);
+
+    let filler = seen(&site, &server, "data/filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write(&[0; 4096]).is_ok_and(|written| written > 0) {}
+    drop(file);
+    assert_eq!(update(&client, 1, b"meanwhile").await, 500);
+    assert_eq!(status(client.try_report_crash("RIP", "main", b"dump")).await, 500);
+    // The journal may have room for some more entries; each that it took must be there afterwards.
+    let mut expected = vec!["before".to_owned()];
+    let full = format!("full {}", "x".repeat(100_000));
+    for number in 0.. {
+        let text = format!("{number} {full}");
+        match log(&client, &text).await {
+            200 => expected.push(text),
+            500 => break,
+            other => panic!("{other}"),
+        }
+    }
+    assert_logged(&site, "No space left on device");
+    assert_logged(&site, "full");
+    assert_eq!(readiness(&server).await, 503);
+    assert_eq!(client.download(GUID).await, b"content");
+    assert_eq!(logged(&client).await, expected);
+
+    fs::remove_file(&filler).unwrap();
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    eventually("it writes again", async || log(&client, "after").await == 200).await;
+    expected.push("after".to_owned());
+    assert_eq!(logged(&client).await, expected);
+    eventually("nothing is left", async || contents(&site, &server) == 1).await;
+    assert_whole(&site, &server);
+    assert_eq!(update(&client, 2, b"after").await, 200);
+    assert_eq!(client.download(GUID).await, b"after");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blob_folder_that_is_read_only_is_500_and_not_ready_while_all_else_goes_on() {
+    let site = Site::new();
+    let server = serve_on_disk(&site, "data/blobs").await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+
+    site.beside(&server, "mount --bind data/blobs data/blobs").succeeded();
+    site.beside(&server, "mount -o remount,bind,ro data/blobs").succeeded();
+    assert_eq!(update(&client, 1, b"meanwhile").await, 500);
+    assert_eq!(status(client.try_report_crash("RIP", "main", b"dump")).await, 500);
+    assert_logged(&site, "Read-only file system");
+    assert_eq!(readiness(&server).await, 503);
+    assert_eq!(client.download(GUID).await, b"content");
+    assert_eq!(log(&client, "meanwhile").await, 200);
+
+    site.beside(&server, "umount data/blobs").succeeded();
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    assert_eq!(contents(&site, &server), 1);
+    assert_eq!(update(&client, 2, b"after").await, 200);
+    assert_eq!(client.download(GUID).await, b"after");
+    assert_eq!(logged(&client).await, ["meanwhile"]);
+}

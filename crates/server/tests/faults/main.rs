@@ -1,0 +1,66 @@
+//! The real program over stores that fail while it runs: a clear error, the former content still served, nothing
+//! half left behind, and recovery without a restart.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+const SETUP: support::setup::Setup = support::setup::Setup::Defaults;
+
+mod bucket;
+mod disk;
+mod lock;
+
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use support::client::Client;
+use support::{COMPUTER, Server, Site};
+
+const GUID: &str = "11111111-2222-3333-4444-555555555555";
+
+/// A client has its 500 within five seconds; this is what a busy machine may need.
+const SOON: Duration = Duration::from_secs(15);
+
+/// Sends a log entry; the status.
+async fn log(client: &Client, text: &str) -> u16 {
+    let entry = json!({ "ComputerGUID": COMPUTER, "Type": "log", "Description": text });
+    let request = client.post("/api/v2/log").header("Content-Type", "application/json").body(entry.to_string());
+    status(request.send()).await
+}
+
+/// Updates the resource; the status.
+async fn update(client: &Client, day: u32, content: &[u8]) -> u16 {
+    let timestamp = format!("2030-01-{day:02}T00:00:00Z");
+    status(client.try_upload(&timestamp, GUID, "Label", content)).await
+}
+
+/// The status of an answer, which must come soon, and tell nothing of the cause where it is a 500.
+async fn status(sent: impl Future<Output = reqwest::Result<reqwest::Response>>) -> u16 {
+    let since = Instant::now();
+    let answer = sent.await.unwrap();
+    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
+    let status = answer.status().as_u16();
+    if status == 500 {
+        assert_eq!(answer.text().await.unwrap(), r#"{"Message":"Internal Server Error"}"#);
+    }
+    status
+}
+
+async fn readiness(server: &Server) -> u16 {
+    Client::with_key(&server.ops, "").get("/health/ready").await.status().as_u16()
+}
+
+/// The descriptions of all log entries, oldest first.
+async fn logged(client: &Client) -> Vec<String> {
+    let answer = client.post_json("/api/v2/log/list", &json!({ "LogType": "Log" })).await;
+    let entries: Vec<Value> = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+    entries.iter().rev().map(|entry| entry["Description"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A line of the server's log at the level ERROR names the cause.
+#[track_caller]
+fn assert_logged(site: &Site, cause: &str) {
+    let told = site.read("server.err");
+    assert!(told.lines().any(|line| line.contains("ERROR") && line.contains(cause)), "no {cause:?} in {told}");
+}
