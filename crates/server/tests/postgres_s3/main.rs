@@ -17,6 +17,7 @@ mod copying;
 mod draining;
 #[path = "../e2e/durability.rs"]
 mod durability;
+mod outages;
 mod processes;
 #[path = "../e2e/serving.rs"]
 mod serving;

@@ -20,27 +20,49 @@ pub(crate) enum Setup {
     Defaults,
     /// A database of its own in a `PostgreSQL` cluster, and a bucket.
     PostgresAndS3,
+    /// The same in a cluster of its own, for tests that stop it.
+    OwnPostgresAndS3,
 }
 
 /// The database and the blob store of one test.
 pub(crate) enum Stores {
     Defaults,
-    PostgresAndS3 { database: String, s3: S3Server },
+    PostgresAndS3 { cluster: Holder, database: String, s3: S3Server },
+}
+
+/// The cluster of the process, or one of our own.
+pub(crate) enum Holder {
+    Shared(&'static Cluster),
+    Own(Box<Cluster>),
+}
+
+impl std::ops::Deref for Holder {
+    type Target = Cluster;
+
+    fn deref(&self) -> &Cluster {
+        match self {
+            Self::Shared(cluster) => cluster,
+            Self::Own(cluster) => cluster,
+        }
+    }
 }
 
 impl Stores {
     pub(crate) fn new(setup: Setup) -> Self {
         match setup {
             Setup::Defaults => Self::Defaults,
-            Setup::PostgresAndS3 => {
-                Self::PostgresAndS3 { database: Cluster::shared().database(), s3: S3Server::start() }
-            }
+            Setup::PostgresAndS3 => Self::in_cluster(Holder::Shared(Cluster::shared())),
+            Setup::OwnPostgresAndS3 => Self::in_cluster(Holder::Own(Box::new(Cluster::start()))),
         }
+    }
+
+    fn in_cluster(cluster: Holder) -> Self {
+        Self::PostgresAndS3 { database: cluster.database(), cluster, s3: S3Server::start() }
     }
 
     /// Lines of `platen.toml`.
     pub(crate) fn configuration(&self) -> String {
-        let Self::PostgresAndS3 { database, s3 } = self else {
+        let Self::PostgresAndS3 { database, s3, .. } = self else {
             return String::new();
         };
         let endpoint = s3.endpoint();
@@ -78,9 +100,9 @@ impl Stores {
                 let mut connection = options.connect().await.unwrap();
                 sqlx::query_scalar(AssertSqlSafe(sql)).fetch_all(&mut connection).await.unwrap()
             }
-            Self::PostgresAndS3 { database, .. } => {
+            Self::PostgresAndS3 { cluster, database, .. } => {
                 let (_, name) = database.rsplit_once('/').unwrap();
-                Cluster::shared().psql(name, sql).lines().map(str::to_owned).collect()
+                cluster.psql(name, sql).lines().map(str::to_owned).collect()
             }
         }
     }

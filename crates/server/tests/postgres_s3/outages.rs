@@ -1,0 +1,191 @@
+//! A database or bucket that is away, at the start and while the server runs, and ones that let nobody in.
+
+use crate::support::client::Client;
+use crate::support::setup::postgres::Cluster;
+use crate::support::setup::s3_server::{Fault, S3Server, SECRET};
+use crate::support::setup::{Setup, Stores};
+use crate::support::{COMPUTER, Server, Site, eventually};
+use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
+use tokio::time::sleep;
+
+const GUID: &str = "11111111-2222-3333-4444-555555555555";
+
+/// What a client may wait for a 500 on an idle machine, and as much again for a busy one.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A site with a cluster of its own, and what is behind it.
+fn site() -> Site {
+    Site::on(Setup::OwnPostgresAndS3)
+}
+
+fn cluster(site: &Site) -> &Cluster {
+    match site.stores() {
+        Stores::PostgresAndS3 { cluster, .. } => cluster,
+        Stores::Defaults => unreachable!("a site on PostgreSQL"),
+    }
+}
+
+fn bucket(site: &Site) -> &S3Server {
+    match site.stores() {
+        Stores::PostgresAndS3 { s3, .. } => s3,
+        Stores::Defaults => unreachable!("a site on S3"),
+    }
+}
+
+fn entry(text: &str) -> Value {
+    json!({ "ComputerGUID": COMPUTER, "Type": "log", "Description": text })
+}
+
+/// Sends a log entry; the status, which must come soon.
+async fn log(client: &Client, text: &str) -> u16 {
+    let since = Instant::now();
+    let request = client.post("/api/v2/log").header("Content-Type", "application/json").body(entry(text).to_string());
+    let answer = request.send().await.unwrap();
+    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
+    let status = answer.status().as_u16();
+    if status == 500 {
+        assert_eq!(answer.text().await.unwrap(), r#"{"Message":"Internal Server Error"}"#);
+    }
+    status
+}
+
+async fn readiness(server: &Server) -> u16 {
+    Client::with_key(&server.ops, "").get("/health/ready").await.status().as_u16()
+}
+
+#[track_caller]
+fn refused(site: &Site, variables: &[(&str, &str)]) -> String {
+    let since = Instant::now();
+    let variables = [variables, &[("PLATEN_LOG__LEVEL", "off")]].concat();
+    let told = site.run_with(["serve"], &variables).failed(1);
+    assert!(since.elapsed() < Duration::from_mins(1), "{told}: {:?}", since.elapsed());
+    for secret in ["only-for-tests", "a-wrong-password", "a-wrong-secret", SECRET] {
+        assert!(!told.contains(secret), "{told}");
+    }
+    told
+}
+
+#[test]
+fn a_database_that_cannot_be_reached_ends_the_start_after_some_tries() {
+    let site = Site::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("postgres://platen:only-for-tests@127.0.0.1:{port}/platen");
+    let told = refused(&site, &[("PLATEN_DATABASE__URL", &url)]);
+    let place = format!("127.0.0.1:{port}");
+    assert!(told.contains(&place) && told.contains("tries") && told.contains("refused"), "{told}");
+}
+
+#[test]
+fn a_database_that_lets_nobody_in_ends_the_start_at_once() {
+    let site = Site::new();
+    let url = Cluster::shared().maintenance_url();
+    let told = refused(&site, &[("PLATEN_DATABASE__URL", &url.replace("only-for-tests", "a-wrong-password"))]);
+    assert!(told.contains("password authentication failed"), "{told}");
+    let (base, _) = url.rsplit_once('/').unwrap();
+    let told = refused(&site, &[("PLATEN_DATABASE__URL", &format!("{base}/no_such_database"))]);
+    assert!(told.contains("no_such_database") && told.contains("does not exist"), "{told}");
+}
+
+#[test]
+fn a_bucket_that_cannot_be_reached_ends_the_start_after_some_tries() {
+    let site = Site::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let endpoint = format!("http://127.0.0.1:{port}");
+    let told = refused(&site, &[("PLATEN_BLOBS__ENDPOINT", &endpoint)]);
+    assert!(told.contains(&endpoint) && told.contains("Connection refused"), "{told}");
+}
+
+#[test]
+fn a_bucket_that_is_missing_or_lets_nobody_in_ends_the_start() {
+    let site = Site::new();
+    let told = refused(&site, &[("PLATEN_BLOBS__BUCKET", "no-such-bucket")]);
+    assert!(told.contains("bucket no-such-bucket at ") && told.contains("NoSuchBucket"), "{told}");
+    let told = refused(&site, &[("PLATEN_BLOBS__SECRET_ACCESS_KEY", "a-wrong-secret")]);
+    assert!(told.contains("403 Forbidden (SignatureDoesNotMatch"), "{told}");
+    let told = refused(&site, &[("PLATEN_BLOBS__ACCESS_KEY_ID", "AKIANOBODY")]);
+    assert!(told.contains("403 Forbidden"), "{told}");
+}
+
+#[tokio::test]
+async fn a_database_that_stops_is_500_soon_and_not_ready_until_it_is_back_and_nothing_is_lost() {
+    let site = site();
+    let server = site.serve().await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+    assert_eq!(log(&client, "before").await, 200);
+
+    cluster(&site).crash();
+    assert_eq!(log(&client, "meanwhile").await, 500);
+    assert_eq!(client.get(&format!("/api/v2/resource/{GUID}")).await.status(), 500);
+    assert_eq!(readiness(&server).await, 503);
+    assert_eq!(Client::with_key(&server.ops, "").get("/health/live").await.status(), 200);
+    let told = site.read("server.err");
+    let cause = told.lines().find(|line| line.contains("\"level\":\"ERROR\"")).expect("a line with the cause");
+    assert!(cause.contains("database") || cause.contains("onnection"), "{cause}");
+    assert!(!told.contains("only-for-tests"));
+
+    cluster(&site).restart();
+    eventually("it serves again", async || log(&client, "after").await == 200).await;
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    assert_eq!(client.download(GUID).await, b"content");
+    let kept = site.sql("SELECT description FROM log_entry ORDER BY id").await;
+    assert_eq!(kept, ["before", "after"]);
+}
+
+#[tokio::test]
+async fn a_bucket_that_fails_is_500_soon_and_not_ready_until_it_is_back_and_nothing_is_half_there() {
+    let site = site();
+    let server = site.serve().await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+
+    for fault in [Fault::Error, Fault::Closed, Fault::Silence] {
+        bucket(&site).misbehave("", fault, usize::MAX);
+        let since = Instant::now();
+        let path = format!("/api/v2/resource/{GUID}");
+        assert_eq!(client.get(&path).await.status(), 500, "{fault:?}");
+        let answer = client.upload_at("2030-01-01T00:00:00Z", GUID, b"newer").await;
+        assert_eq!(answer.status(), 500, "{fault:?}");
+        assert!(since.elapsed() < 2 * SOON, "{fault:?}: {:?}", since.elapsed());
+        assert_eq!(readiness(&server).await, 503, "{fault:?}");
+        // What needs no content goes on.
+        assert_eq!(log(&client, "meanwhile").await, 200, "{fault:?}");
+
+        bucket(&site).misbehave("", fault, 0);
+        eventually("it is ready again", async || readiness(&server).await == 200).await;
+        assert_eq!(client.download(GUID).await, b"content", "{fault:?}");
+    }
+    assert!(!site.read("server.err").contains(SECRET));
+    assert_eq!(client.upload_at("2030-01-01T00:00:00Z", GUID, b"newer").await.status(), 200);
+    assert_eq!(client.download(GUID).await, b"newer");
+    server.stop();
+    let told = site.run("blobs check").succeeded();
+    assert!(told.contains("checked 1, missing 0, damaged 0, "), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pool_that_is_full_is_named_in_the_log_and_passes() {
+    let site = site();
+    site.configure("database.max_connections = 1");
+    let server = site.serve().await;
+    let client = server.client();
+    assert_eq!(log(&client, "before").await, 200);
+    let (url, held) = (cluster(&site), site.sql("SELECT current_database()").await.remove(0));
+    // Whoever writes waits for this lock, and holds the one connection.
+    std::thread::scope(|scope| {
+        scope.spawn(|| url.psql(&held, "BEGIN; LOCK TABLE log_entry; SELECT pg_sleep(9); COMMIT"));
+        block_in_place(|| {
+            Handle::current().block_on(async {
+                sleep(Duration::from_secs(1)).await;
+                assert_eq!(log(&client, "meanwhile").await, 500);
+            });
+        });
+    });
+    let told = site.read("server.err");
+    assert!(told.contains("didn't answer in time") || told.contains("pool timed out"), "{told}");
+    eventually("it serves again", async || log(&client, "after").await == 200).await;
+}
