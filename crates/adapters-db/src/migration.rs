@@ -1,6 +1,8 @@
 //! The schema, step by step. A migration that was released is never edited: the next one goes on from it.
 
 mod initial;
+#[cfg(test)]
+mod tests;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 

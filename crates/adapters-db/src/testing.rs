@@ -11,7 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Resources and log entries of a filled database.
-const ROWS: u32 = 3000;
+pub(crate) const ROWS: u32 = 3000;
 
 const RESOURCES: &str = "INSERT INTO resource WITH RECURSIVE numbers (n) AS
         (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
@@ -27,6 +27,26 @@ const LOG_ENTRIES: &str = "INSERT INTO log_entry (organization_id, received_at, 
         'Source ' || (n % 200), 'source ' || (n % 200), '1.0.' || (n % 50), '1.0.' || (n % 50), 'RIP ' || (n % 100),
         'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {guid}, '9.0' FROM numbers";
 
+/// One record of each kind that refers to others, in words of both engines.
+const FLEET: &[&str] = &[
+    "INSERT INTO organization (id, name, publisher) VALUES (7, 'Acme ”Print”', true), (9, 'Zenith', false)",
+    "INSERT INTO user_account (id, organization_id, name) VALUES (3, 7, 'Ann')",
+    "INSERT INTO mis_key (digest, user_id, issued_at, revoked_at) VALUES ({bytes}, 3, 5, 6)",
+    "INSERT INTO computer (guid, organization_id, name, serial_number, serial_folded, user_id)
+        VALUES ({guid}, 7, 'RIP', 'SN', 'sn', 3)",
+    "INSERT INTO hardware_hash (digest, computer_guid) VALUES ({bytes}, {guid})",
+    "INSERT INTO device (guid, organization_id, name) VALUES ({guid}, 7, 'Latex')",
+    "INSERT INTO queue (guid, organization_id, name, device_guid) VALUES ({guid}, 7, 'Banner', {guid})",
+    "INSERT INTO job (guid, organization_id, name, queue_guid) VALUES ({guid}, 7, 'Order', {guid})",
+    "INSERT INTO resource_use (kind, record_guid, resource_guid, organization_id) VALUES ('job', {guid}, {guid}, 7)",
+    "INSERT INTO crash_report (id, organization_id, received_at, serial_number, application_version, note)
+        VALUES ({guid}, 7, 11, 'SN', '1', 'note')",
+    "INSERT INTO crash_part (report_id, position, place, blob_key, content_size, checksum)
+        VALUES ({guid}, 0, 'callstack', 'crash-reports/1', 5, 'C')",
+    "INSERT INTO device_status (organization_id, device_guid, received_at, status, temperature, remaining_inks,
+        queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
+];
+
 /// A migrated database and what keeps it.
 pub(crate) struct Opened {
     pub(crate) name: &'static str,
@@ -36,6 +56,15 @@ pub(crate) struct Opened {
 
 /// A database of each engine.
 pub(crate) async fn engines() -> Vec<Opened> {
+    let engines = empty_engines().await;
+    for engine in &engines {
+        engine.database.migrate().await.unwrap();
+    }
+    engines
+}
+
+/// A database of each engine before its first migration.
+pub(crate) async fn empty_engines() -> Vec<Opened> {
     let folder = TempDir::new().unwrap();
     let file = format!("sqlite://{}/platen.db", folder.path().display());
     let cluster = tokio::task::spawn_blocking(|| Cluster::shared().database()).await.unwrap();
@@ -45,13 +74,31 @@ pub(crate) async fn engines() -> Vec<Opened> {
 async fn open(name: &'static str, url: String, folder: Option<TempDir>) -> Opened {
     let config = DatabaseConfig { url, max_connections: 4, acquire_timeout: Duration::from_secs(30) };
     let database = Database::connect(&config).await.unwrap();
-    database.migrate().await.unwrap();
     Opened { name, database, _folder: folder }
 }
 
 impl Opened {
     pub(crate) fn core(&self) -> &Core {
         self.database.core()
+    }
+
+    /// Fills all tables of the first schema: one of each kind of record, and many of those of which there
+    /// are many.
+    pub(crate) async fn fill_all(&self) {
+        let (guid, bytes) = match self.core().backend {
+            DbBackend::Postgres => ("'00112233-4455-6677-8899-aabbccddeeff'", "'\\x0102'"),
+            _ => ("x'00112233445566778899aabbccddeeff'", "x'0102'"),
+        };
+        for sql in FLEET {
+            self.run(&sql.replace("{guid}", guid).replace("{bytes}", bytes)).await;
+        }
+        self.fill().await;
+    }
+
+    /// What a query of one number answers.
+    pub(crate) async fn number(&self, sql: &str) -> i64 {
+        let sql = Statement::from_string(self.core().backend, sql);
+        self.core().writes.query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
     }
 
     /// Fills the tables, so that the engine has a reason to choose an index.

@@ -8,42 +8,11 @@ use std::sync::Mutex;
 /// Tables that stay behind: discarded content does, and migrations are the target's own.
 const LEFT: [&str; 2] = ["discarded_blob", "seaql_migrations"];
 
-/// One record of each kind that refers to others, in words of both engines.
-const FLEET: &[&str] = &[
-    "INSERT INTO organization (id, name, publisher) VALUES (7, 'Acme ”Print”', true), (9, 'Zenith', false)",
-    "INSERT INTO user_account (id, organization_id, name) VALUES (3, 7, 'Ann')",
-    "INSERT INTO mis_key (digest, user_id, issued_at, revoked_at) VALUES ({bytes}, 3, 5, 6)",
-    "INSERT INTO computer (guid, organization_id, name, serial_number, serial_folded, user_id)
-        VALUES ({guid}, 7, 'RIP', 'SN', 'sn', 3)",
-    "INSERT INTO hardware_hash (digest, computer_guid) VALUES ({bytes}, {guid})",
-    "INSERT INTO device (guid, organization_id, name) VALUES ({guid}, 7, 'Latex')",
-    "INSERT INTO queue (guid, organization_id, name, device_guid) VALUES ({guid}, 7, 'Banner', {guid})",
-    "INSERT INTO job (guid, organization_id, name, queue_guid) VALUES ({guid}, 7, 'Order', {guid})",
-    "INSERT INTO resource_use (kind, record_guid, resource_guid, organization_id) VALUES ('job', {guid}, {guid}, 7)",
-    "INSERT INTO crash_report (id, organization_id, received_at, serial_number, application_version, note)
-        VALUES ({guid}, 7, 11, 'SN', '1', 'note')",
-    "INSERT INTO crash_part (report_id, position, place, blob_key, content_size, checksum)
-        VALUES ({guid}, 0, 'callstack', 'crash-reports/1', 5, 'C')",
-    "INSERT INTO device_status (organization_id, device_guid, received_at, status, temperature, remaining_inks,
-        queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
-];
-
 /// One of each engine, both empty.
 async fn pair() -> (Opened, Opened) {
     let mut engines = engines().await;
     let postgres = engines.pop().unwrap();
     (engines.pop().unwrap(), postgres)
-}
-
-async fn fill(engine: &Opened) {
-    let (guid, bytes) = match engine.core().backend {
-        DbBackend::Postgres => ("'00112233-4455-6677-8899-aabbccddeeff'", "'\\x0102'"),
-        _ => ("x'00112233445566778899aabbccddeeff'", "x'0102'"),
-    };
-    for sql in FLEET {
-        engine.run(&sql.replace("{guid}", guid).replace("{bytes}", bytes)).await;
-    }
-    engine.fill().await;
 }
 
 async fn copy(from: &Opened, to: &Opened) -> Result<CopiedRecords, CopyError> {
@@ -61,7 +30,7 @@ async fn count(engine: &Opened, table: &str) -> i64 {
 #[tokio::test]
 async fn all_records_come_out_the_same_on_the_other_engine_and_back() {
     let ((sqlite, postgres), (back, _)) = (pair().await, pair().await);
-    fill(&sqlite).await;
+    sqlite.fill_all().await;
     let there = copy(&sqlite, &postgres).await.unwrap();
     assert_eq!(there, CopiedRecords { copied: 2 * 3000 + 13, kept: 0 });
     assert_eq!(copy(&postgres, &back).await.unwrap(), there);
@@ -78,7 +47,7 @@ async fn all_records_come_out_the_same_on_the_other_engine_and_back() {
 #[tokio::test]
 async fn an_interrupted_copy_goes_on_and_a_changed_record_is_told() {
     let (sqlite, postgres) = pair().await;
-    fill(&sqlite).await;
+    sqlite.fill_all().await;
     let all = copy(&sqlite, &postgres).await.unwrap();
     postgres.run("DELETE FROM log_entry WHERE id % 3 = 0").await;
     postgres.run("DELETE FROM device_status").await;
@@ -93,7 +62,7 @@ async fn an_interrupted_copy_goes_on_and_a_changed_record_is_told() {
 #[tokio::test]
 async fn a_database_of_somebody_else_is_left_as_it_is() {
     let (sqlite, postgres) = pair().await;
-    fill(&sqlite).await;
+    sqlite.fill_all().await;
     postgres.run("INSERT INTO organization (id, name, publisher) VALUES (7, 'Other', false)").await;
     let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
     assert!(error.starts_with("the target holds another record as organization 7;"), "{error}");
@@ -109,7 +78,7 @@ async fn a_database_of_somebody_else_is_left_as_it_is() {
 async fn no_table_is_forgotten() {
     let (sqlite, postgres) = pair().await;
     let told = Mutex::new(BTreeSet::new());
-    fill(&sqlite).await;
+    sqlite.fill_all().await;
     let note = |table: &str, _: CopiedRecords| {
         told.lock().unwrap().insert(table.to_owned());
     };

@@ -60,6 +60,18 @@ impl Cluster {
     /// # Panics
     /// Where there is no `PostgreSQL`, or it doesn't start.
     pub fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    /// A cluster of its own that speaks TLS, with a certificate and its key in PEM.
+    ///
+    /// # Panics
+    /// Where there is no `PostgreSQL`, or it doesn't start.
+    pub fn start_tls(certificate: &str, key: &str) -> Self {
+        Self::start_with(Some((certificate, key)))
+    }
+
+    fn start_with(tls: Option<(&str, &str)>) -> Self {
         let bin = installed().expect(MISSING);
         let folder = new_folder();
         let data = folder.join("data");
@@ -71,6 +83,9 @@ impl Cluster {
         initdb.args(["-E", "UTF8", "--locale=C.UTF-8", "--no-instructions"]);
         initdb.args(["--locale-provider=icu", "--icu-locale=en-US"]);
         succeed(initdb.output(), "initdb");
+        if let Some((certificate, key)) = tls {
+            use_tls(&data, certificate, key);
+        }
         // The port may be taken by another program between our look and the server's start.
         let mut failure = String::new();
         let guard = guard(&bin, &folder);
@@ -202,6 +217,19 @@ fn hand_over(folder: &Path) {
         let mut chown = Command::new("chown");
         succeed(chown.args(["-R", "postgres"]).arg(folder).output(), "chown");
     }
+}
+
+/// Puts the certificate where the server looks for it, readable by nobody else.
+fn use_tls(data: &Path, certificate: &str, key: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    for (name, text) in [("server.crt", certificate), ("server.key", key)] {
+        let file = data.join(name);
+        fs::write(&file, text).expect("a writable folder");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("permissions of a file of ours");
+    }
+    let settings = data.join("postgresql.auto.conf");
+    fs::write(settings, "ssl = on\n").expect("a writable folder");
+    hand_over(data);
 }
 
 fn free_port() -> u16 {

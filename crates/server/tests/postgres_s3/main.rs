@@ -21,5 +21,6 @@ mod outages;
 mod processes;
 #[path = "../e2e/serving.rs"]
 mod serving;
+mod tls;
 #[path = "../e2e/upkeep.rs"]
 mod upkeep;
