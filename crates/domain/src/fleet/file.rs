@@ -9,6 +9,10 @@ use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use crate::json::Json;
 use crate::text::{is_blank, storable};
 
+/// Most characters of a name. In UTF-8 they stay below the longest key of an index that any of our
+/// databases takes, some 2,700 bytes.
+const MAX_NAME_LENGTH: usize = 500;
+
 /// What is wrong with a fleet file, and where; never shows a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {problem}")]
@@ -36,7 +40,7 @@ pub fn read_fleet(file: &Json) -> Read<Fleet> {
 fn read_organization(node: &Node) -> Read<FleetOrganization> {
     node.allow(&["name", "publisher", "users", "computers", "devices", "queues", "jobs"])?;
     let organization = FleetOrganization {
-        name: node.required_text("name")?,
+        name: node.required_name()?,
         publisher: node.flag("publisher")?,
         users: node.each("users", read_user)?,
         computers: node.each("computers", read_computer)?,
@@ -59,17 +63,17 @@ fn read_user(node: &Node) -> Read<User> {
     if mis_key.as_ref().is_some_and(|key| key.reveal().chars().count() < MIN_KEY_LENGTH) {
         return Err(node.wrong("mis_key", &format!("must have at least {MIN_KEY_LENGTH} characters")));
     }
-    Ok(User { name: node.required_text("name")?, mis_key })
+    Ok(User { name: node.required_name()?, mis_key })
 }
 
 fn read_computer(node: &Node) -> Read<Computer> {
     node.allow(&["guid", "name", "hardware_hash", "serial_number", "user"])?;
     let computer = Computer {
         guid: node.required_guid("guid", ComputerGuid::parse)?,
-        name: node.text("name")?,
+        name: node.name("name")?,
         hardware_hash: node.credential("hardware_hash")?,
         serial_number: node.header_text("serial_number")?,
-        user: node.text("user")?,
+        user: node.name("user")?,
     };
     if computer.hardware_hash.is_some() && computer.serial_number.is_none() {
         return Err(node.wrong("serial_number", "is required beside a hardware_hash"));
@@ -79,14 +83,14 @@ fn read_computer(node: &Node) -> Read<Computer> {
 
 fn read_device(node: &Node) -> Read<Device> {
     node.allow(&["guid", "name"])?;
-    Ok(Device { guid: node.required_guid("guid", DeviceGuid::parse)?, name: node.text("name")? })
+    Ok(Device { guid: node.required_guid("guid", DeviceGuid::parse)?, name: node.name("name")? })
 }
 
 fn read_queue(node: &Node) -> Read<Queue> {
     node.allow(&["guid", "name", "device", "uses"])?;
     Ok(Queue {
         guid: node.required_guid("guid", QueueGuid::parse)?,
-        name: node.text("name")?,
+        name: node.name("name")?,
         device: node.guid("device", DeviceGuid::parse)?,
         uses: node.guids("uses")?,
     })
@@ -96,7 +100,7 @@ fn read_job(node: &Node) -> Read<Job> {
     node.allow(&["guid", "name", "queue", "uses"])?;
     Ok(Job {
         guid: node.required_guid("guid", JobGuid::parse)?,
-        name: node.text("name")?,
+        name: node.name("name")?,
         queue: node.guid("queue", QueueGuid::parse)?,
         uses: node.guids("uses")?,
     })
@@ -177,8 +181,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn required_text(&self, name: &str) -> Read<String> {
-        self.text(name)?.ok_or_else(|| self.wrong(name, "is required"))
+    /// The name of something, or of something that it refers to.
+    fn name(&self, name: &str) -> Read<Option<String>> {
+        let text = self.text(name)?;
+        if text.as_ref().is_some_and(|text| text.chars().count() > MAX_NAME_LENGTH) {
+            return Err(self.wrong(name, &format!("must have at most {MAX_NAME_LENGTH} characters")));
+        }
+        Ok(text)
+    }
+
+    fn required_name(&self) -> Read<String> {
+        self.name("name")?.ok_or_else(|| self.wrong("name", "is required"))
     }
 
     /// A text that a client can send as a header: what no request can carry would never match.

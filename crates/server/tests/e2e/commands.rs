@@ -1,7 +1,7 @@
 //! The commands beside `serve`: what they print, how they fail, and with which exit code.
 
 use crate::support::{ANNS_KEY, FLEET, Site};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A fleet that conflicts with [`FLEET`]: another organization with the same computer.
 const CONFLICTING: &str = r#"{ "organizations": [ { "name": "Beta Print",
@@ -248,4 +248,17 @@ fn the_program_gives_its_manual_and_the_completions_of_shells() {
     for name in ["platen", "platen-serve", "platen-fleet-apply"] {
         assert!(site.read(&format!("pages/man1/{name}.1")).contains(".TH"), "{name}");
     }
+}
+
+#[test]
+fn the_longest_names_are_registered_and_longer_ones_refused_on_every_database() {
+    let site = Site::new();
+    // Letters that no database can compress, of four bytes each.
+    let name: String = (0..500_u32).map(|n| char::from_u32(0x20000 + n * 7919 % 42_000).unwrap()).collect();
+    let fleet = |name: &str| json!({ "organizations": [{ "name": name, "users": [{ "name": name }] }] }).to_string();
+    site.write("long.json", &fleet(&name));
+    assert_eq!(site.run("fleet apply long.json").succeeded().lines().count(), 1);
+    assert!(site.run("fleet export").succeeded().contains(&name));
+    site.write("longer.json", &fleet(&format!("{name}x")));
+    assert!(site.run("fleet apply longer.json").failed(2).contains("must have at most 500 characters"));
 }

@@ -254,3 +254,17 @@ proptest! {
         }
     }
 }
+
+/// An index of PostgreSQL takes no more than some 2,700 bytes.
+#[test]
+fn names_have_at_most_500_characters_in_any_script() {
+    let longest = "\u{1d11e}".repeat(500);
+    let users = |name: &str| format!(r#","users":[{{"name":"{name}"}}]"#);
+    assert_eq!(read(&users(&longest)).users[0].name, longest);
+    let told = wrong(&organization(&users(&format!("{longest}x"))));
+    assert_eq!(told, "organizations[0].users[0].name: must have at most 500 characters");
+    let told = wrong(&json(&format!(r#"{{"organizations":[{{"name":"{longest}x"}}]}}"#)));
+    assert_eq!(told, "organizations[0].name: must have at most 500 characters");
+    let computer = format!(r#","computers":[{{"guid":"{GUID}","user":"{longest}x"}}]"#);
+    assert_eq!(wrong(&organization(&computer)), "organizations[0].computers[0].user: must have at most 500 characters");
+}
