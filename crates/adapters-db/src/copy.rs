@@ -90,7 +90,7 @@ impl<'a> RecordCopy<'a> {
         Ok(all)
     }
 
-    /// Copies what clients have sent, after its content is there. Discarded content stays behind.
+    /// Copies what clients have sent, after its content is there. Discarded content and refusals stay behind.
     ///
     /// # Errors
     /// [`CopyError`]; what was copied before stays.

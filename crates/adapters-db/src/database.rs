@@ -8,7 +8,7 @@ use crate::open::{Connections, open};
 use crate::url::Place;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
-    SqlFleetRegistry, SqlLogRepository, SqlResourceRepository,
+    SqlFleetRegistry, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository,
 };
 use domain::error::StoreError;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -178,6 +178,11 @@ impl Database {
     /// The port to the credentials.
     pub fn credentials(&self) -> SqlCredentialDirectory {
         SqlCredentialDirectory::new(self.core.clone())
+    }
+
+    /// The port to the refusals that are kept for a while.
+    pub fn refusals(&self) -> SqlRefusalRepository {
+        SqlRefusalRepository::new(self.core.clone())
     }
 
     /// The port to what is known of blobs.

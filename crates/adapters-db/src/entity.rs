@@ -15,6 +15,7 @@ pub(crate) mod log_entry;
 pub(crate) mod mis_key;
 pub(crate) mod organization;
 pub(crate) mod queue;
+pub(crate) mod refusal;
 pub(crate) mod resource;
 pub(crate) mod resource_use;
 pub(crate) mod user_account;

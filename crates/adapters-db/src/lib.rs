@@ -25,6 +25,7 @@ mod log_entry;
 mod migration;
 mod open;
 mod page;
+mod refusal;
 mod resource;
 #[cfg(test)]
 mod testing;
@@ -40,4 +41,5 @@ pub use error::OpenError;
 pub use fleet::{SqlFleetDirectory, SqlFleetRegistry};
 pub use ledger::SqlBlobLedger;
 pub use log_entry::SqlLogRepository;
+pub use refusal::SqlRefusalRepository;
 pub use resource::SqlResourceRepository;

@@ -21,6 +21,7 @@ pub mod fleet_registry;
 pub mod ledger;
 pub mod log_entry;
 pub mod log_filter;
+pub mod refusal;
 pub mod resource_delete;
 pub mod resource_find;
 pub mod resource_list;
@@ -32,6 +33,7 @@ use crate::crash_report::CrashReportRepository;
 use crate::device_status::DeviceStatusRepository;
 use crate::fleet::{FleetDirectory, FleetRegistry};
 use crate::log_entry::LogRepository;
+use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
 use crate::testing::InMemoryStore;
 use std::error::Error;
@@ -51,6 +53,7 @@ pub struct Stores {
     pub fleet_registry: Arc<dyn FleetRegistry>,
     pub credentials: Arc<dyn CredentialDirectory>,
     pub ledger: Arc<dyn BlobLedger>,
+    pub refusals: Arc<dyn RefusalRepository>,
 }
 
 impl Stores {
@@ -66,7 +69,8 @@ impl Stores {
             fleet_directory: store.clone(),
             fleet_registry: store.clone(),
             credentials: store.clone(),
-            ledger: store,
+            ledger: store.clone(),
+            refusals: store,
         }
     }
 }

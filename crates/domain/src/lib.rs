@@ -15,6 +15,7 @@ pub mod guid;
 pub mod json;
 pub mod limits;
 pub mod log_entry;
+pub mod refusal;
 pub mod resource;
 pub mod text;
 pub mod timestamp;

@@ -12,7 +12,7 @@ mod store;
 
 pub use blobs::InMemoryBlobs;
 pub use builders::{
-    a_blob_key, a_caller, a_crash_report, a_log_entry, a_meta, a_resource, a_status, at, numbered, pmm_key,
+    a_blob_key, a_caller, a_crash_report, a_log_entry, a_meta, a_refusal, a_resource, a_status, at, numbered, pmm_key,
     resource_guid, stored,
 };
 pub use fleet::{

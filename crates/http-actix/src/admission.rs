@@ -14,6 +14,7 @@ use actix_web::http::header::CONTENT_ENCODING;
 use domain::access::{SentCredentials, Wording};
 use domain::caller::Caller;
 use domain::error::{Failure, Reason, Refusal};
+use std::rc::Rc;
 
 /// Room for what a multipart body holds beside the contents of its parts.
 const MULTIPART_ROOM: u64 = 64 * 1024;
@@ -30,7 +31,7 @@ pub(crate) struct Admission {
     pub(crate) operation: Operation,
     /// The GUID that the path names.
     pub(crate) guid: Option<String>,
-    pub(crate) caller: Caller,
+    pub(crate) caller: Rc<Caller>,
     pub(crate) coding: Coding,
     /// Of a multipart body.
     pub(crate) boundary: String,
@@ -46,7 +47,7 @@ pub(crate) async fn admit(shared: &Shared, exchange: &Exchange, head: &RequestHe
     if operation.is_open() {
         return Ok(Admitted::Open(operation));
     }
-    let caller = authenticate(shared, exchange, operation, &credentials::sent(&head.headers)).await?;
+    let caller = Rc::new(authenticate(shared, exchange, operation, &credentials::sent(&head.headers)).await?);
     exchange.called_by(&caller);
     let boundary = check_media(operation, head)?;
     let coding = check_coding(operation, head)?;

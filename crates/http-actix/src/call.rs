@@ -58,7 +58,7 @@ impl Call<'_> {
     }
 
     pub(crate) fn caller(&self) -> Caller {
-        self.admission.caller.clone()
+        (*self.admission.caller).clone()
     }
 
     /// The GUID that the path names.

@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue};
 use domain::detail::Detail;
 use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError};
+use domain::refusal;
 use std::error::Error;
 
 /// The header for the particulars of an error (decision R11).
@@ -81,6 +82,16 @@ impl Fault {
             Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
             Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
             Self::Failure(Failure::Store(_)) | Self::NotReady => None,
+        }
+    }
+
+    /// Whether the refusal is recorded: all that the client may have to mend.
+    pub(crate) fn is_recorded(&self) -> bool {
+        match self {
+            Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal::is_recorded(*reason),
+            Self::NotFound | Self::MethodNotAllowed { .. } => true,
+            // Past the end of a file that was downloaded whole.
+            Self::RangeNotSatisfiable { .. } | Self::Failure(Failure::Store(_)) | Self::NotReady => false,
         }
     }
 

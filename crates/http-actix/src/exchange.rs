@@ -1,14 +1,17 @@
 //! One request from its head to the last byte of its answer: its identity, its line in the log, its
 //! place in the metrics (decisions R4, A9).
 
-use crate::error::Fault;
+use crate::error::{ERROR_DETAIL, Fault};
+use crate::extract::credentials;
 use crate::format::Format;
 use crate::headers;
 use crate::intake::Rest;
-use crate::meters::{Finished, Meters};
+use crate::meters::Finished;
+use crate::observe::RequestSpan;
 use crate::reply::{Answer, Content};
 use crate::route::{Match, Operation};
 use crate::server::Shared;
+use crate::trace::Trace;
 use crate::wire::{Framing, Turn};
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
@@ -19,8 +22,9 @@ use bytes::Bytes;
 use domain::caller::Caller;
 use domain::clock::IdSource;
 use domain::error::StoreError;
+use domain::refusal::{CredentialKind, NewRefusal, Owner};
 use domain::text::cut;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell};
 use std::error::Error;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -59,7 +63,10 @@ pub(crate) struct Exchange {
     version: Version,
     is_upgrade: bool,
     format: Format,
-    organization: RefCell<Option<String>>,
+    caller: OnceCell<Rc<Caller>>,
+    /// With what the client tries to authenticate.
+    credential: CredentialKind,
+    trace: Option<Trace>,
     /// The word for why it is refused, if it is.
     refusal: Cell<Option<&'static str>>,
     /// How it ended.
@@ -67,13 +74,13 @@ pub(crate) struct Exchange {
     /// Bytes of its body so far.
     received: Rc<Cell<u64>>,
     started: Instant,
-    meters: Arc<Meters>,
+    shared: Arc<Shared>,
     turn: Option<Rc<Turn>>,
 }
 
 impl Exchange {
     /// Takes a request up.
-    pub(crate) fn begin(shared: &Shared, head: &RequestHead, turn: Option<&Rc<Turn>>) -> Rc<Self> {
+    pub(crate) fn begin(shared: Arc<Shared>, head: &RequestHead, turn: Option<&Rc<Turn>>) -> Rc<Self> {
         if let Some(turn) = turn {
             turn.begin(framing(head));
         }
@@ -85,8 +92,10 @@ impl Exchange {
             _ => Format::Json,
         };
         shared.meters.running.increment(1.0);
+        let ids = &*shared.config.ids;
+        let begins = || shared.config.observers.traces.as_ref().map(|_| Trace::begin(ids.guid().into_bytes()));
         Rc::new(Self {
-            request_id: request_id(&head.headers, &*shared.config.ids),
+            request_id: request_id(&head.headers, ids),
             route,
             peer: head.peer_addr,
             method: head.method.clone(),
@@ -94,19 +103,22 @@ impl Exchange {
             version: head.version,
             is_upgrade: head.upgrade(),
             format,
-            organization: RefCell::new(None),
+            caller: OnceCell::new(),
+            credential: credentials::kind(&head.headers),
+            trace: Trace::of(&head.headers).or_else(begins),
             refusal: Cell::new(None),
             over: Cell::new(None),
             received: Rc::default(),
             started: Instant::now(),
-            meters: Arc::clone(&shared.meters),
             turn: turn.cloned(),
+            shared,
         })
     }
 
-    /// The caller's organization, for the log.
-    pub(crate) fn called_by(&self, caller: &Caller) {
-        *self.organization.borrow_mut() = Some(caller.organization_name.clone());
+    /// Who calls, once that is known.
+    pub(crate) fn called_by(&self, caller: &Rc<Caller>) {
+        // A request has one caller.
+        let _ = self.caller.set(Rc::clone(caller));
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -119,7 +131,7 @@ impl Exchange {
     }
 
     pub(crate) fn authentication_failed(&self, reason: &'static str) {
-        self.meters.authentication_failed(reason);
+        self.shared.meters.authentication_failed(reason);
     }
 
     fn operation_name(&self) -> &'static str {
@@ -129,17 +141,53 @@ impl Exchange {
         }
     }
 
+    /// A fresh id for its span, if the trace that it belongs to is recorded.
+    fn span_id(&self) -> Option<[u8; 8]> {
+        let is_recorded = self.trace.is_some_and(|trace| trace.is_sampled);
+        is_recorded.then(|| self.shared.config.ids.guid().as_bytes().first_chunk().copied()).flatten()
+    }
+
     /// The answer to a request that failed. What went wrong on our side is logged here, once.
     pub(crate) fn refuse(&self, fault: &Fault) -> Answer {
         if let Some(cause) = fault.cause() {
             let operation = self.operation_name();
             tracing::error!(request_id = self.request_id, operation, cause, "a request failed on our side");
         }
+        let answer = fault.answer(self.format);
         if let Some(reason) = fault.code() {
             self.refusal.set(Some(reason));
-            self.meters.refused(reason);
+            self.shared.meters.refused(reason);
+            if fault.is_recorded() {
+                self.record(reason, &answer);
+            }
         }
-        fault.answer(self.format)
+        answer
+    }
+
+    /// Hands the refusal to whoever keeps refusals; it neither waits nor fails.
+    fn record(&self, reason: &'static str, answer: &Answer) {
+        let Some(refusals) = self.shared.refusals() else {
+            return;
+        };
+        let address = self.peer.map(|peer| peer.ip().to_string());
+        let detail = answer.headers.iter().find(|(name, _)| *name == ERROR_DETAIL);
+        let refusal = NewRefusal {
+            at: self.shared.config.clock.now(),
+            owner: Owner::Address(address.clone().unwrap_or_default()),
+            operation: self.operation_name().to_owned(),
+            credential: self.credential,
+            user: None,
+            computer: None,
+            address,
+            status: answer.status.as_u16(),
+            reason: reason.to_owned(),
+            detail: detail.and_then(|(_, text)| text.to_str().ok()).unwrap_or_default().to_owned(),
+            request_id: self.request_id.clone(),
+        };
+        refusals.refused(match self.caller.get() {
+            Some(caller) => refusal.of_caller(caller),
+            None => refusal,
+        });
     }
 
     /// The answer as HTTP. `rest` is what of the request's body was left unread.
@@ -284,19 +332,48 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         let Ending { status, sent, is_whole } = self.over.get().unwrap_or(HUNG_UP);
         let (operation, received, duration) = (self.operation_name(), self.received.get(), self.started.elapsed());
-        self.meters.finished(Finished { operation, status, duration, received, sent });
+        self.shared.meters.finished(Finished { operation, status, duration, received, sent });
+        let caller = self.caller.get();
+        let organization = caller.map(|caller| caller.organization_name.as_str());
+        let (path, client) = (cut(self.uri.path(), MAX_PATH), self.peer.map(|peer| peer.ip()));
         tracing::info!(
             request_id = self.request_id,
+            trace_id = self.trace.map(|trace| tracing::field::display(trace.id)),
             method = %self.method,
-            path = cut(self.uri.path(), MAX_PATH),
+            path,
             operation,
+            organization,
+            user = caller.and_then(|caller| caller.user.as_deref()),
+            computer = caller.and_then(|caller| caller.computer.as_ref()).map(|computer| tracing::field::display(computer.guid)),
+            client = client.map(tracing::field::display),
             status,
-            organization = self.organization.borrow().as_deref(),
+            reason = self.refusal.get(),
+            bytes_in = received,
+            bytes_out = sent,
             duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-            bytes = sent,
             broke_off = !is_whole,
             "answered"
         );
+        let config = &self.shared.config;
+        let Some(((traces, trace), id)) = config.observers.traces.as_ref().zip(self.trace).zip(self.span_id()) else {
+            return;
+        };
+        traces.record(&RequestSpan {
+            trace,
+            id,
+            ended: config.clock.now(),
+            duration,
+            request_id: &self.request_id,
+            method: self.method.as_str(),
+            path: &path,
+            operation,
+            status,
+            organization,
+            client,
+            refusal: self.refusal.get(),
+            received,
+            sent,
+        });
     }
 }
 

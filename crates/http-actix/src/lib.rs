@@ -23,6 +23,7 @@ mod intake;
 pub mod json;
 mod log;
 mod meters;
+mod observe;
 pub mod openapi;
 mod reply;
 mod resource;
@@ -30,7 +31,10 @@ mod route;
 mod server;
 mod server_status;
 mod socket;
+mod trace;
 mod wire;
 
 pub use health::Readiness;
+pub use observe::{Observers, RefusalSink, RequestSpan, TraceSink};
 pub use server::{HttpConfig, Services, serve};
+pub use trace::{Trace, TraceId};

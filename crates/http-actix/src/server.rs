@@ -7,6 +7,7 @@ use crate::exchange::{Exchange, declared_length};
 use crate::health::Readiness;
 use crate::intake::Intake;
 use crate::meters::Meters;
+use crate::observe::{Observers, RefusalSink};
 use crate::openapi;
 use crate::route::{Router, Side};
 use crate::socket::Socket;
@@ -66,10 +67,12 @@ pub struct HttpConfig {
     pub limits: Limits,
     pub ids: Arc<dyn IdSource>,
     pub clock: Arc<dyn Clock>,
+    pub observers: Observers,
 }
 
 /// What all requests of one listener share.
 pub(crate) struct Shared {
+    side: Side,
     pub(crate) router: Router,
     pub(crate) services: Arc<Services>,
     pub(crate) config: Arc<HttpConfig>,
@@ -83,6 +86,11 @@ pub(crate) struct Shared {
 type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
 
 impl Shared {
+    /// Who takes refusals: nobody at the operators' listener, where no client calls.
+    pub(crate) fn refusals(&self) -> Option<&dyn RefusalSink> {
+        self.config.observers.refusals.as_deref().filter(|_| self.side == Side::Api)
+    }
+
     fn new(
         side: Side,
         config: Arc<HttpConfig>,
@@ -92,7 +100,7 @@ impl Shared {
     ) -> Arc<Self> {
         let document = openapi::document(&config.base_path).into();
         let router = Router::new(side, &config.base_path);
-        Arc::new(Self { router, services, config, metrics, document, meters })
+        Arc::new(Self { side, router, services, config, metrics, document, meters })
     }
 }
 
@@ -172,7 +180,7 @@ struct Judged {
 
 /// Judges a request that waits for `100 Continue` (decision R10).
 async fn admit_early(shared: Arc<Shared>, mut request: Request) -> Result<Request, Response<BoxBody>> {
-    let exchange = Exchange::begin(&shared, request.head(), request.conn_data::<Rc<Turn>>());
+    let exchange = Exchange::begin(Arc::clone(&shared), request.head(), request.conn_data::<Rc<Turn>>());
     match admit(&shared, &exchange, request.head()).await {
         Ok(admitted) => {
             request.extensions_mut().insert(Judged { exchange, admitted });
@@ -193,7 +201,7 @@ async fn answer(request: HttpRequest, payload: web::Payload, shared: web::Data<S
     let (exchange, admitted) = if let Some(judged) = judged {
         (judged.exchange, Ok(judged.admitted))
     } else {
-        let exchange = Exchange::begin(&shared, head, request.conn_data::<Rc<Turn>>());
+        let exchange = Exchange::begin(Arc::clone(&shared), head, request.conn_data::<Rc<Turn>>());
         let admitted = admit(&shared, &exchange, head).await;
         (exchange, admitted)
     };

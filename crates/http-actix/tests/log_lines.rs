@@ -3,7 +3,7 @@
 mod support;
 
 use domain::access::CredentialDigest;
-use domain::testing::ANN_KEY;
+use domain::testing::{ACME_HASH, ACME_SERIAL, ANN_KEY, acme_records};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use support::{Request, Server};
@@ -43,11 +43,38 @@ fn each_request_has_its_line_and_no_line_holds_a_credential() {
 
     named(Request::get("/api/v2"), "plain").assert_success("Server is running");
     let line = lines.with(&["\"plain\""]);
-    for text in
-        ["\"INFO\"", "\"method\":\"GET\"", "\"server_status\"", "\"status\":200", "\"Acme Print\"", "duration_ms"]
-    {
+    let expected = [
+        "\"INFO\"",
+        "\"method\":\"GET\"",
+        "\"operation\":\"server_status\"",
+        "\"status\":200",
+        "\"organization\":\"Acme Print\"",
+        "\"user\":\"Ann\"",
+        "\"client\":\"127.0.0.1\"",
+        "\"bytes_in\":0",
+        "\"bytes_out\":19",
+        "\"duration_ms\":",
+        "\"broke_off\":false",
+    ];
+    for text in expected {
         assert!(line.contains(text), "{text} in {line}");
     }
+    assert!(!line.contains("reason") && !line.contains("trace_id"), "{line}");
+
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let traced = Request::post("/api/v2/log").json("{\"a\":1}").without("MisKey");
+    let traced = traced.header("HardwareHash", ACME_HASH).header("SerialNumber", ACME_SERIAL);
+    let traced = traced.header("traceparent", &format!("00-{trace}-00f067aa0ba902b7-01"));
+    assert_eq!(named(traced, "traced").status, 400);
+    let line = lines.with(&["\"traced\""]);
+    let computer = format!("\"computer\":\"{}\"", acme_records().computer);
+    let trace = format!("\"trace_id\":\"{trace}\"");
+    for text in [&trace, &computer, "\"reason\":\"log_fields_required\"", "\"bytes_in\":7", "\"status\":400"] {
+        assert!(line.contains(text), "{text} in {line}");
+    }
+    let malformed = Request::get("/api/v2").header("traceparent", "00-malformed-01");
+    named(malformed, "malformed").assert_success("Server is running");
+    assert!(!lines.with(&["\"malformed\""]).contains("trace_id"));
 
     // Decision A9: the client's address and the beginning of a digest.
     let wrong = "wrong-key-0123456789";

@@ -51,6 +51,8 @@ catalog! {
         "Requests that were refused for their credentials.";
     Counter REFUSALS "platen_refusals_total" [reason]
         "Requests that were refused, for their credentials or for anything else.";
+    Counter REFUSAL_RECORDS "platen_refusal_records_total" [outcome]
+        "Refusals that were recorded for platen refusals, and those that were dropped: of a flood, or without a database.";
 
     Histogram BLOB_OPERATION_DURATION "platen_blob_operation_duration_seconds" [operation outcome]
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;

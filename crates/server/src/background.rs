@@ -1,6 +1,9 @@
 //! What the server does beside answering requests.
 
+use crate::refusals::prune;
+use crate::wiring;
 use domain::blob::{BlobStore, Housekeeping};
+use domain::refusal::RefusalRepository;
 use metering::catalog;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::error::Error;
@@ -21,11 +24,13 @@ pub(crate) fn start(
     housekeeping: Housekeeping,
     grace: Duration,
     blobs: Arc<dyn BlobStore>,
+    refusals: Arc<dyn RefusalRepository>,
     metrics: PrometheusHandle,
 ) -> JoinSet<()> {
     let mut work = JoinSet::new();
     work.spawn(sweep_unfinished(blobs));
     work.spawn(sweep_discarded(housekeeping, sweep_period(grace)));
+    work.spawn(prune(refusals, wiring::clock()));
     work.spawn(async move {
         let mut ticks = interval(UPKEEP_EVERY);
         loop {

@@ -11,6 +11,7 @@ mod manual;
 mod migrate;
 mod openapi;
 mod output;
+mod refusals;
 mod serve;
 
 use crate::config::{self as configuration, Config};
@@ -61,6 +62,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
+    /// List the last refusals, the newest first
+    Refusals(refusals::RefusalsArguments),
     /// Show the effective configuration and where each value was set
     Config {
         /// One JSON object a line
@@ -117,6 +120,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Copy { to } => copy::run(&config, &to).await,
+            Command::Refusals(arguments) => refusals::run(&config, arguments).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
             Command::Openapi => openapi::run(&config),
             Command::Completions { shell } => manual::completions(Cli::command(), shell),
@@ -154,6 +158,7 @@ mod tests {
             "blobs check",
             "copy --to t.toml",
             "config",
+            "refusals",
             "openapi",
             "completions bash",
             "man",
@@ -189,6 +194,8 @@ mod tests {
             ("platen fleet apply", "<FILE>"),
             ("platen key issue --organization A", "--user <NAME>"),
             ("platen serve --port 1", "unexpected argument '--port'"),
+            ("platen refusals --since yesterday", "such as 1h"),
+            ("platen refusals --computer RIP-01", "it is not a GUID"),
             ("platen migrate --config", "a value is required for '--config <FILE>'"),
         ];
         for (line, expected) in lines {

@@ -12,7 +12,7 @@ mod values;
 
 pub(crate) use effective::{Effective, effective};
 pub(crate) use layers::Layers;
-pub(crate) use values::Address;
+pub(crate) use values::{Address, duration_of as duration};
 
 use adapters_blob::{BlobConfig, S3Config};
 use anyhow::{Result, bail};
@@ -34,6 +34,7 @@ pub(crate) struct Config {
     pub(crate) blobs: Blobs,
     pub(crate) limits: Limits,
     pub(crate) log: Log,
+    pub(crate) telemetry: Telemetry,
 }
 
 /// An address to listen on, and the file that tells which one was taken.
@@ -86,6 +87,13 @@ pub(crate) struct Log {
     pub(crate) level: Option<String>,
 }
 
+/// Section `telemetry`.
+#[derive(Debug)]
+pub(crate) struct Telemetry {
+    /// `None`: traces are not exported.
+    pub(crate) otlp_endpoint: Option<String>,
+}
+
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
@@ -135,6 +143,7 @@ impl Config {
                 format: optional(layers, "log.format", log_format)?,
                 level: optional(layers, "log.level", values::log_level)?,
             },
+            telemetry: Telemetry { otlp_endpoint: optional(layers, "telemetry.otlp_endpoint", values::http_url)? },
         })
     }
 }

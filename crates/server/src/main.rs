@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod fleet_json;
 mod listen;
+mod refusals;
 mod shutdown;
 mod system;
 mod telemetry;

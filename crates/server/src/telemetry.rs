@@ -1,5 +1,9 @@
 //! Logs to stderr and the recorder of metrics. stdout is for what a command answers.
 
+mod otlp;
+
+pub(crate) use otlp::OtlpTraces;
+
 use crate::config::{Log, LogFormat};
 use anyhow::{Context, Result};
 use metering::{Kind, catalog};

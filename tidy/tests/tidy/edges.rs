@@ -36,7 +36,7 @@ const OWN: [(&str, &[&str]); 8] = [
 const TOOLS: [&str; 2] = ["bench", "tidy"];
 
 /// Which crates may use a framework; names are prefixes.
-const FRAMEWORKS: [(&str, &[&str]); 8] = [
+const FRAMEWORKS: [(&str, &[&str]); 9] = [
     ("actix", &["http-actix"]),
     ("anyhow", &["server"]),
     ("clap", &["server"]),
@@ -45,6 +45,7 @@ const FRAMEWORKS: [(&str, &[&str]); 8] = [
     ("metrics", &["metering", "server"]),
     ("multer", &["http-actix"]),
     ("object_store", &["adapters-blob"]),
+    ("opentelemetry", &["server"]),
     ("sea-orm", &["adapters-db"]),
 ];
 

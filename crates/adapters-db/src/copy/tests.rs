@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 /// Tables that stay behind: discarded content does, and migrations are the target's own.
-const LEFT: [&str; 2] = ["discarded_blob", "seaql_migrations"];
+const LEFT: [&str; 3] = ["discarded_blob", "refusal", "seaql_migrations"];
 
 /// One of each engine, both empty.
 async fn pair() -> (Opened, Opened) {

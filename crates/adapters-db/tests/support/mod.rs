@@ -61,6 +61,7 @@ impl TestDatabase {
             fleet_registry: Arc::new(self.database.fleet_registry()),
             credentials: Arc::new(self.database.credentials()),
             ledger: Arc::new(self.database.ledger()),
+            refusals: Arc::new(self.database.refusals()),
         }
     }
 }

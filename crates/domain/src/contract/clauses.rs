@@ -189,6 +189,16 @@ macro_rules! store_contract {
                     a_registration_takes_effect_soon,
                     a_changed_computer_is_found_as_it_is_now,
                 }
+                refusal {
+                    a_refusal_is_listed_as_it_was_kept,
+                    its_texts_are_kept_byte_for_byte,
+                    refusals_are_listed_newest_first,
+                    refusals_are_listed_in_pages,
+                    filters_of_refusals_combine,
+                    of_each_owner_the_newest_refusals_stay,
+                    refusals_of_unknown_callers_are_bounded_in_all,
+                    old_refusals_are_pruned,
+                }
                 ledger {
                     discarded_blobs_are_named_oldest_first,
                     no_more_discarded_blobs_are_named_than_asked_for,

@@ -6,9 +6,11 @@ use crate::caller::{Caller, OrganizationId};
 use crate::checksum::Sha1Checksum;
 use crate::crash_report::{CrashPart, NewCrashReport, Place};
 use crate::device_status::{DeviceStatus, QueueLength, Status};
+use crate::error::Reason;
 use crate::guid::{ComputerGuid, CrashReportId, DeviceGuid, ResourceGuid};
 use crate::json::Json;
 use crate::log_entry::{LogType, NewLogEntry};
+use crate::refusal::{CredentialKind, NewRefusal, Owner};
 use crate::resource::{Domain, Meta, NewResource, PmmKey, ResourceType, StoredContent, StoredResource};
 use crate::text::Folded;
 use crate::timestamp::Timestamp;
@@ -160,5 +162,27 @@ pub fn a_caller(organization: OrganizationId) -> Caller {
         computer: None,
         serial_number: "SN-1000".to_owned(),
         application_version: "9.0".to_owned(),
+    }
+}
+
+/// A refusal of this owner, of an upload with an older Timestamp.
+#[must_use]
+pub fn a_refusal(owner: Owner) -> NewRefusal {
+    let address = match &owner {
+        Owner::Organization(_) => None,
+        Owner::Address(address) => Some(address.clone()),
+    };
+    NewRefusal {
+        at: at(0),
+        owner,
+        operation: "add_resource".to_owned(),
+        credential: CredentialKind::None,
+        user: None,
+        computer: None,
+        address,
+        status: 400,
+        reason: Reason::TimestampInvalid.code().to_owned(),
+        detail: "the Timestamp is not newer".to_owned(),
+        request_id: "a-request".to_owned(),
     }
 }

@@ -4,6 +4,7 @@ mod directories;
 mod fleet_state;
 mod ledger;
 mod records;
+mod refusals;
 mod registry;
 mod resources;
 
@@ -19,6 +20,7 @@ use crate::timestamp::Timestamp;
 use fleet_state::FleetState;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
+use refusals::Refusals;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +39,7 @@ struct State {
     logs: Vec<(OrganizationId, NewLogEntry)>,
     crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
     statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
+    refusals: Refusals,
 }
 
 impl InMemoryStore {

@@ -3,6 +3,16 @@
 use crate::headers::texts;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use domain::access::SentCredentials;
+use domain::refusal::CredentialKind;
+
+const MIS_KEY: HeaderName = HeaderName::from_static("miskey");
+
+const HARDWARE_HASH: HeaderName = HeaderName::from_static("hardwarehash");
+
+/// Which credentials were sent, valid or not.
+pub(crate) fn kind(headers: &HeaderMap) -> CredentialKind {
+    CredentialKind::of(headers.contains_key(MIS_KEY), headers.contains_key(HARDWARE_HASH))
+}
 
 /// The headers as they were sent; what they are worth is the domain's to say.
 pub(crate) fn sent(headers: &HeaderMap) -> SentCredentials {

@@ -22,7 +22,7 @@ use domain::limits::Limits;
 use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, a_fleet};
-use http_actix::{HttpConfig, Readiness, Services, json, serve};
+use http_actix::{HttpConfig, Observers, Readiness, Services, json, serve};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -34,11 +34,17 @@ pub struct Options {
     pub base_path: &'static str,
     pub read_timeout: Duration,
     pub limits: Limits,
+    pub observers: Observers,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { base_path: "", read_timeout: Duration::from_secs(20), limits: Limits::default() }
+        Self {
+            base_path: "",
+            read_timeout: Duration::from_secs(20),
+            limits: Limits::default(),
+            observers: Observers::default(),
+        }
     }
 }
 
@@ -84,6 +90,7 @@ impl Server {
             limits: options.limits,
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
+            observers: options.observers,
         };
         let (sender, receiver) = mpsc::channel();
         let registry = store.clone();

@@ -4,13 +4,15 @@ use super::failure::Failure;
 use super::output;
 use crate::config::Config;
 use crate::shutdown::Signals;
+use crate::telemetry::OtlpTraces;
 use crate::tls::{self, Tls};
-use crate::{background, fleet_json, listen, shutdown, telemetry, wiring};
+use crate::{background, fleet_json, listen, refusals, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
 use domain::blob::BlobStore;
 use domain::fleet::Fleet;
-use http_actix::HttpConfig;
+use domain::refusal::RefusalRepository;
+use http_actix::{HttpConfig, Observers, TraceSink};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::net::TcpListener;
 use std::path::Path;
@@ -81,6 +83,9 @@ async fn serve(
     signals: &mut Signals,
 ) -> Result<()> {
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
+    let traces = config.telemetry.otlp_endpoint.as_deref().map(OtlpTraces::start).transpose()?.map(Arc::new);
+    let refusals: Arc<dyn RefusalRepository> = Arc::new(stores.database.refusals());
+    let (recorder, recording) = refusals::start(Arc::clone(&refusals));
     let http = HttpConfig {
         base_path: config.http.base_path.clone(),
         workers: config.http.workers,
@@ -89,18 +94,27 @@ async fn serve(
         limits: config.limits,
         ids: wiring::ids(),
         clock: wiring::clock(),
+        observers: Observers {
+            traces: traces.clone().map(|traces| traces as Arc<dyn TraceSink>),
+            refusals: Some(Arc::new(recorder)),
+        },
     };
     let services = Arc::new(wiring::services(&stores.database, &stores.blobs, config));
     let rendered = metrics.clone();
     let render = Arc::new(move || rendered.render());
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
     let housekeeping = wiring::housekeeping(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
-    let work = background::start(housekeeping, config.blobs.discarded_grace, Arc::clone(&stores.blobs), metrics);
+    let work =
+        background::start(housekeeping, config.blobs.discarded_grace, Arc::clone(&stores.blobs), refusals, metrics);
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
     let handle = server.handle();
     shutdown::drain(server, || handle.stop(true), signals).await?;
     drop(work);
+    recording.finish().await;
+    if let Some(traces) = traces {
+        traces.close().await;
+    }
     Ok(())
 }

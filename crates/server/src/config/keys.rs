@@ -58,6 +58,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.max_timestamp_ahead", None, DURATION),
     key("log.format", None, "text or json"),
     key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
+    key("telemetry.otlp_endpoint", None, "the http:// or https:// URL of a collector, such as http://localhost:4318"),
 ];
 
 /// The key of that name.

@@ -165,8 +165,12 @@ pub(super) fn size(raw: &Raw<'_>) -> Option<u64> {
 
 /// A duration; its unit is always written.
 pub(super) fn duration(raw: &Raw<'_>) -> Option<Duration> {
-    let text = text(raw)?;
-    let (digits, unit) = quantity(&text)?;
+    duration_of(&text(raw)?)
+}
+
+/// A duration of the command line, in the same form.
+pub(crate) fn duration_of(text: &str) -> Option<Duration> {
+    let (digits, unit) = quantity(text)?;
     let millis: u64 = match unit {
         "ms" => 1,
         "s" => 1000,

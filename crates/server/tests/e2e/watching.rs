@@ -1,7 +1,10 @@
-//! How a running server is watched: what it counts.
+//! How a running server is watched: what it counts, what it refused, the traces that it exports.
 
 use crate::support::client::Client;
-use crate::support::{Server, Site, eventually};
+use crate::support::collector::Collector;
+use crate::support::{ANNS_KEY, COMPUTER, Server, Site, eventually};
+use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
+use serde_json::{Value, json};
 
 const GUID: &str = "11111111-2222-4333-8444-555555555555";
 
@@ -51,4 +54,98 @@ async fn what_is_done_is_counted_under_names_that_are_explained() {
         assert!(name.starts_with("platen_"), "{line}");
         assert!(text.contains(&format!("# HELP {name} ")), "{name} isn't explained: {text}");
     }
+}
+
+#[tokio::test]
+async fn the_last_refusals_are_listed_from_the_command_line() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let unknown = format!("/api/v2/resource/{GUID}");
+    assert_eq!(server.client().get(&unknown).await.status(), 404);
+    let on_computer = Client::on_computer(&server.api, "HH-0001", "SN-1000");
+    assert_eq!(on_computer.delete(&unknown).await.status(), 404);
+    let wrong = "a-key-that-nobody-has";
+    assert!(!Client::with_key(&server.api, wrong).is_admitted().await);
+    let listed = |options: &str| -> Vec<Value> {
+        let lines = site.run(&format!("refusals --json {options}")).succeeded();
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    eventually("the refusals are recorded", async || listed("").len() == 3).await;
+    let reasons = |options: &str| -> Vec<String> {
+        listed(options).iter().map(|refused| refused["reason"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(reasons(""), ["mis_key_invalid", "resource_to_delete_not_found", "resource_not_found"]);
+    assert_eq!(reasons("--since 1h").len(), 3);
+    assert_eq!(reasons(&format!("--computer {COMPUTER}")), ["resource_to_delete_not_found"]);
+    let all = listed("");
+    assert_eq!((&all[0]["organization"], &all[0]["address"]), (&Value::Null, &json!("127.0.0.1")));
+    assert_eq!((&all[2]["organization"], &all[2]["user"]), (&json!("Acme Print"), &json!("Ann")));
+    let of_acme = site.run_with(["refusals", "--organization", "Acme Print"], &[]).succeeded();
+    let lines: Vec<&str> = of_acme.lines().collect();
+    assert!(lines.len() == 3 && lines[0].starts_with("TIME "), "{of_acme}");
+    assert!(lines[1].contains("delete_resource") && lines[1].contains(COMPUTER), "{of_acme}");
+    assert!(lines[2].contains("Acme Print / Ann") && lines[2].contains("get_file"), "{of_acme}");
+    for answer in [of_acme, format!("{all:?}"), site.run("refusals").succeeded()] {
+        assert!(!answer.contains(wrong) && !answer.contains(ANNS_KEY) && !answer.contains("HH-0001"), "{answer}");
+    }
+    let text = metrics(&server).await;
+    assert!(text.contains("platen_refusal_records_total{outcome=\"kept\"} 3"), "{text}");
+
+    // What waits to be written when the server is stopped is not lost.
+    assert_eq!(server.client().get(&unknown).await.status(), 404);
+    server.stop();
+    assert_eq!(listed("").len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_a_span_of_its_clients_trace_at_the_collector() {
+    let collector = Collector::start().await;
+    let site = Site::new();
+    site.configure(&format!("telemetry.otlp_endpoint = '{}'", collector.url));
+    let server = site.serve().await;
+    let ask = |flags: &str| {
+        let parent = format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
+        server.client().post("/api/v2/log").header("traceparent", parent).header("X-Request-Id", flags).send()
+    };
+    assert_eq!(ask("01").await.unwrap().status(), 415);
+    assert_eq!(ask("00").await.unwrap().status(), 415);
+    let log = site.read("server.err");
+    // The last spans are sent before the process ends.
+    server.stop();
+    let exports = collector.exports();
+    let service = exports[0].resource_spans[0].resource.as_ref().unwrap();
+    assert_eq!(text_of(&service.attributes, "service.name").as_deref(), Some("platen"));
+    let spans = exports.iter().flat_map(|export| &export.resource_spans).flat_map(|of| &of.scope_spans);
+    let spans: Vec<_> = spans.flat_map(|of| &of.spans).collect();
+    let span = |id: &str| {
+        spans.iter().find(|span| text_of(&span.attributes, "platen.request_id").as_deref() == Some(id)).copied()
+    };
+    let traced = span("01").expect("the request is exported");
+    assert_eq!(traced.name, "add_log");
+    assert_eq!(traced.trace_id, 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
+    assert_eq!(traced.parent_span_id, 0x00f0_67aa_0ba9_02b7_u64.to_be_bytes());
+    assert!(traced.span_id.len() == 8 && traced.span_id != traced.parent_span_id);
+    assert!(traced.end_time_unix_nano >= traced.start_time_unix_nano && traced.start_time_unix_nano > 0);
+    assert_eq!(text_of(&traced.attributes, "error.type").as_deref(), Some("json_expected"));
+    assert_eq!(text_of(&traced.attributes, "platen.organization").as_deref(), Some("Acme Print"));
+    assert!(span("00").is_none(), "a trace that its client doesn't record isn't recorded by us");
+    let begun = spans.iter().find(|span| span.name == "health_ready").expect("a trace begins here where none was sent");
+    assert!(begun.parent_span_id.is_empty() || begun.parent_span_id == [0; 8]);
+    assert!(log.contains("\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\""), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collector_that_is_gone_hinders_nothing() {
+    let site = Site::new();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    site.configure(&format!("telemetry.otlp_endpoint = 'http://{closed}'"));
+    let server = site.serve().await;
+    assert!(server.client().is_admitted().await);
+    server.stop();
+    assert!(site.read("server.err").contains("the collector takes no traces"));
+}
+
+fn text_of(attributes: &[KeyValue], key: &str) -> Option<String> {
+    let value = attributes.iter().find(|attribute| attribute.key == key)?.value.as_ref()?.value.as_ref()?;
+    if let any_value::Value::StringValue(text) = value { Some(text.clone()) } else { None }
 }

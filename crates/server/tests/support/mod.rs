@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod client;
+pub(crate) mod collector;
 pub(crate) mod content;
 pub(crate) mod halting;
 pub(crate) mod setup;

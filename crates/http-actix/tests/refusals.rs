@@ -1,0 +1,97 @@
+//! Which refusals are handed over to be kept, and what they say (decisions R11, A9).
+
+mod support;
+
+use domain::refusal::{CredentialKind, NewRefusal, Owner};
+use domain::testing::{ACME_HASH, ACME_SERIAL, ANN_KEY, acme_records};
+use http_actix::{Observers, RefusalSink};
+use std::sync::{Arc, Mutex};
+use support::bodies::{GUID, add_label};
+use support::{ACME, Connection, Options, Request, Server};
+
+#[derive(Clone, Default)]
+struct Kept(Arc<Mutex<Vec<NewRefusal>>>);
+
+impl RefusalSink for Kept {
+    fn refused(&self, refusal: NewRefusal) {
+        self.0.lock().unwrap().push(refusal);
+    }
+}
+
+impl Kept {
+    /// The one refusal since the last call.
+    #[track_caller]
+    fn one(&self) -> NewRefusal {
+        let kept = std::mem::take(&mut *self.0.lock().unwrap());
+        assert_eq!(kept.len(), 1, "{kept:?}");
+        kept.into_iter().next().unwrap()
+    }
+
+    #[track_caller]
+    fn none(&self) {
+        assert_eq!(*self.0.lock().unwrap(), []);
+    }
+}
+
+fn server() -> (Server, Kept) {
+    let kept = Kept::default();
+    let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
+    (Server::with(Options { observers, ..Options::default() }), kept)
+}
+
+#[test]
+fn a_refused_caller_is_kept_under_its_organization_with_what_it_was_told() {
+    let (server, kept) = server();
+    let unknown = format!("/api/v2/resource/{GUID}");
+    let reply = server.send(Request::get(&unknown).header("X-Request-Id", "the-id"));
+    let refusal = kept.one();
+    assert_eq!(refusal.owner, Owner::Organization(ACME));
+    assert_eq!((refusal.operation.as_str(), refusal.status), ("get_file", 404));
+    assert_eq!((refusal.reason.as_str(), refusal.request_id.as_str()), ("resource_not_found", "the-id"));
+    assert_eq!(refusal.detail, reply.detail());
+    assert_eq!((refusal.credential, refusal.user.as_deref()), (CredentialKind::MisKey, Some("Ann")));
+    assert_eq!((refusal.computer, refusal.address.as_deref()), (None, Some("127.0.0.1")));
+
+    let on_computer =
+        Request::get(&unknown).without("MisKey").header("HardwareHash", ACME_HASH).header("SerialNumber", ACME_SERIAL);
+    assert_eq!(server.send(on_computer).status, 404);
+    let refusal = kept.one();
+    assert_eq!((refusal.credential, refusal.computer), (CredentialKind::HardwareHash, Some(acme_records().computer)));
+}
+
+#[test]
+fn a_caller_whose_organization_is_not_known_is_kept_under_its_address_without_its_credential() {
+    // Decision A9.
+    let (server, kept) = server();
+    let wrong = "wrong-key-0123456789";
+    assert_eq!(server.send(Request::get("/api/v2").header("MisKey", wrong)).status, 401);
+    let refusal = kept.one();
+    assert_eq!(refusal.owner, Owner::Address("127.0.0.1".to_owned()));
+    assert_eq!((refusal.reason.as_str(), refusal.credential), ("mis_key_invalid", CredentialKind::MisKey));
+    assert!(!format!("{refusal:?}").contains(wrong), "{refusal:?}");
+
+    assert_eq!(server.send(Request::get("/api/v2").anonymous()).status, 401);
+    let refusal = kept.one();
+    assert_eq!((refusal.reason.as_str(), refusal.credential), ("headers_required", CredentialKind::None));
+
+    assert_eq!(server.send(Request::get("/api/v1/log")).status, 404);
+    let refusal = kept.one();
+    assert_eq!((refusal.reason.as_str(), refusal.operation.as_str()), ("path_unknown", "none"));
+    assert_eq!((refusal.status, refusal.detail.as_str()), (404, "no operation has this path"));
+    assert!(!format!("{refusal:?}").contains(ANN_KEY), "{refusal:?}");
+}
+
+#[test]
+fn what_is_no_refusal_is_not_kept() {
+    let (server, kept) = server();
+    assert_eq!(server.send(add_label(GUID, b"content")).status, 200);
+    let range = Request::get(&format!("/api/v2/resource/{GUID}")).header("Range", "bytes=100-");
+    assert_eq!(server.send(range).status, 416);
+    let nothing = r#"{"ProfileGroup":"a","Media":"b","Mode":"c"}"#;
+    assert_eq!(server.send(Request::post("/api/v2/resource/pmminfo").json(nothing)).status, 404);
+    server.store.set_failing(true);
+    assert_eq!(server.send(Request::get("/api/v2")).status, 500);
+    // No client calls at the operators' listener.
+    assert_eq!(Connection::open(server.ops).send(&Request::get("/nowhere")).status, 404);
+    kept.none();
+}

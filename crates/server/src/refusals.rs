@@ -1,0 +1,196 @@
+//! Keeps refusals in the database beside the serving: nobody waits for it and nothing fails over it.
+
+use crate::background::causes;
+use domain::clock::Clock;
+use domain::refusal::{KEPT_FOR, NewRefusal, RefusalRepository, Tally};
+use http_actix::RefusalSink;
+use metering::{CounterHandle, catalog};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout, timeout_at};
+
+/// Refusals that wait to be written at most; beyond them new ones are dropped.
+const WAITING: usize = 1_000;
+
+/// Time between two writes.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// Time between two removals of what is too old, and how many each statement removes.
+const PRUNE_EVERY: Duration = Duration::from_mins(10);
+const PRUNED_AT_ONCE: u64 = 1_000;
+
+/// Longest wait for the last write when the process ends.
+const LAST_WAIT: Duration = Duration::from_secs(3);
+
+/// Takes refusals from the threads that serve.
+pub(crate) struct RefusalRecorder {
+    sender: mpsc::Sender<NewRefusal>,
+    dropped: CounterHandle,
+}
+
+impl RefusalSink for RefusalRecorder {
+    fn refused(&self, refusal: NewRefusal) {
+        if self.sender.try_send(refusal).is_err() {
+            self.dropped.increment(1);
+        }
+    }
+}
+
+/// The writing of refusals, under way until it is finished.
+pub(crate) struct RefusalWriter {
+    finish: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+/// Begins to keep refusals in `refusals`.
+pub(crate) fn start(refusals: Arc<dyn RefusalRepository>) -> (RefusalRecorder, RefusalWriter) {
+    let dropped = catalog::REFUSAL_RECORDS.with(["dropped"]);
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let (finish, finished) = oneshot::channel();
+    let writing =
+        Writing { receiver, refusals, kept: catalog::REFUSAL_RECORDS.with(["kept"]), dropped: dropped.clone() };
+    let task = tokio::spawn(writing.run(finished));
+    (RefusalRecorder { sender, dropped }, RefusalWriter { finish, task })
+}
+
+impl RefusalWriter {
+    /// Writes what waits, for a bounded time.
+    pub(crate) async fn finish(self) {
+        // If nobody listens any more, the task has ended.
+        let _ = self.finish.send(());
+        if timeout(LAST_WAIT, self.task).await.is_err() {
+            tracing::warn!("the last refusals are not recorded");
+        }
+    }
+}
+
+struct Writing {
+    receiver: mpsc::Receiver<NewRefusal>,
+    refusals: Arc<dyn RefusalRepository>,
+    kept: CounterHandle,
+    dropped: CounterHandle,
+}
+
+impl Writing {
+    async fn run(mut self, mut finished: oneshot::Receiver<()>) {
+        let mut tally = Tally::default();
+        loop {
+            let first = tokio::select! {
+                refusal = self.receiver.recv() => refusal,
+                _ = &mut finished => None,
+            };
+            let Some(first) = first else {
+                break;
+            };
+            self.take(&mut tally, first);
+            let end = Instant::now() + ROUND;
+            let is_last = tokio::select! {
+                () = self.gather(&mut tally, end) => false,
+                _ = &mut finished => true,
+            };
+            if is_last {
+                break;
+            }
+            self.write(tally.end()).await;
+        }
+        while let Ok(refusal) = self.receiver.try_recv() {
+            self.take(&mut tally, refusal);
+        }
+        self.write(tally.end()).await;
+    }
+
+    async fn gather(&mut self, tally: &mut Tally, end: Instant) {
+        while let Ok(Some(refusal)) = timeout_at(end, self.receiver.recv()).await {
+            self.take(tally, refusal);
+        }
+    }
+
+    fn take(&self, tally: &mut Tally, refusal: NewRefusal) {
+        if !tally.take(refusal) {
+            self.dropped.increment(1);
+        }
+    }
+
+    async fn write(&self, refusals: Vec<NewRefusal>) {
+        if refusals.is_empty() {
+            return;
+        }
+        let count = refusals.len() as u64;
+        match self.refusals.add(&refusals).await {
+            Ok(()) => self.kept.increment(count),
+            Err(error) => {
+                self.dropped.increment(count);
+                tracing::warn!(count, error = causes(&error), "cannot record refusals");
+            }
+        }
+    }
+}
+
+/// Removes what is too old, again and again.
+pub(crate) async fn prune(refusals: Arc<dyn RefusalRepository>, clock: Arc<dyn Clock>) {
+    let mut ticks = interval(PRUNE_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        loop {
+            match refusals.prune(clock.now().minus(KEPT_FOR), PRUNED_AT_ONCE).await {
+                Ok(PRUNED_AT_ONCE) => {}
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(error = causes(&error), "cannot remove old refusals");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::refusal::{Owner, RefusalFilter};
+    use domain::testing::{InMemoryStore, a_refusal};
+
+    fn from(address: &str) -> NewRefusal {
+        a_refusal(Owner::Address(address.to_owned()))
+    }
+
+    async fn kept(store: &InMemoryStore) -> usize {
+        store.page(&RefusalFilter::default(), None, 10_000).await.unwrap().len()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusals_are_written_in_rounds_and_at_the_end() {
+        let store = InMemoryStore::new();
+        let (recorder, writer) = start(Arc::new(store.clone()));
+        recorder.refused(from("192.0.2.1"));
+        recorder.refused(from("192.0.2.1"));
+        tokio::time::sleep(ROUND / 2).await;
+        assert_eq!(kept(&store).await, 0);
+        tokio::time::sleep(ROUND).await;
+        assert_eq!(kept(&store).await, 2);
+        recorder.refused(from("192.0.2.2"));
+        writer.finish().await;
+        assert_eq!(kept(&store).await, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_is_dropped_and_a_failing_database_fails_nothing() {
+        let store = InMemoryStore::new();
+        let (recorder, writer) = start(Arc::new(store.clone()));
+        store.set_failing(true);
+        for number in 0..10 * WAITING {
+            recorder.refused(from(&number.to_string()));
+        }
+        tokio::time::sleep(ROUND * 2).await;
+        store.set_failing(false);
+        assert_eq!(kept(&store).await, 0);
+        for _ in 0..100 {
+            recorder.refused(from("192.0.2.1"));
+        }
+        writer.finish().await;
+        assert_eq!(kept(&store).await, 20, "a round keeps a few of each owner");
+    }
+}
