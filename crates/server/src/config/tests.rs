@@ -35,6 +35,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("limits.max_timestamp_ahead", "5m", "soon"),
     ("log.format", "json", "xml"),
     ("log.level", "warn,domain=trace", "verbose"),
+    ("telemetry.otlp_endpoint", "http://collector:4318", "collector:4318"),
 ];
 
 /// What a sample needs beside it to be looked at.
@@ -93,6 +94,7 @@ fn shown(config: &Config, key: &str) -> String {
         }
         "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),
         "log.level" => or_none(config.log.level.clone()),
+        "telemetry.otlp_endpoint" => or_none(config.telemetry.otlp_endpoint.clone()),
         other => panic!("no test shows {other}"),
     }
 }
@@ -234,7 +236,7 @@ fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
 
     let told = refusal(Some("[web]\nport = 80"), &[]);
     assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
-    assert!(told.ends_with("allowed are http, ops, database, blobs, limits, log"), "{told}");
+    assert!(told.ends_with("allowed are http, ops, database, blobs, limits, log, telemetry"), "{told}");
 
     let told = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
     assert!(told.ends_with("not a section; allowed is a table [http]"), "{told}");
