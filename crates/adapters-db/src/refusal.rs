@@ -217,10 +217,17 @@ mod tests {
     use super::*;
     use crate::testing::engines;
 
+    const MANY: &str = "INSERT INTO refusal (received_at, organization_id, address, operation, credential, status,
+            reason, detail, request_id)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 3000)
+        SELECT 1000000 + n, CASE WHEN n % 2 = 0 THEN n % 20 END, 'address ' || (n % 50), 'add_log', 'none', 400,
+            'reason', 'detail', 'request' FROM numbers";
+
     #[tokio::test]
     async fn lists_and_trims_go_by_an_index() {
         for engine in engines().await {
-            engine.fill().await;
+            engine.run(MANY).await;
+            engine.run("ANALYZE").await;
             let core = engine.core();
             let since = Some(Timestamp::from_micros(1_002_000));
             let newest = page(core, &RefusalFilter { since, ..RefusalFilter::default() }, None, 50);

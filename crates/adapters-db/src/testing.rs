@@ -47,12 +47,6 @@ const FLEET: &[&str] = &[
         queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
 ];
 
-const REFUSALS: &str = "INSERT INTO refusal (received_at, organization_id, address, operation, credential, status,
-        reason, detail, request_id)
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
-    SELECT 1000000 + n, CASE WHEN n % 2 = 0 THEN n % 20 END, 'address ' || (n % 50), 'add_log', 'none', 400,
-        'reason', 'detail', 'request' FROM numbers";
-
 /// A migrated database and what keeps it.
 pub(crate) struct Opened {
     pub(crate) name: &'static str,
@@ -113,7 +107,7 @@ impl Opened {
             DbBackend::Postgres => ("md5(n::text)::uuid", "'\\x00'::bytea"),
             _ => ("randomblob(16)", "x'00'"),
         };
-        for sql in [RESOURCES, LOG_ENTRIES, REFUSALS] {
+        for sql in [RESOURCES, LOG_ENTRIES] {
             let sql = sql.replace("{rows}", &ROWS.to_string()).replace("{guid}", guid).replace("{bytes}", bytes);
             self.run(&sql.replace("{checksum}", "'DA39A3EE5E6B4B0D3255BFEF95601890AFD80709'")).await;
         }

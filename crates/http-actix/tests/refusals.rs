@@ -1,5 +1,7 @@
 //! Which refusals are handed over to be kept, and what they say (decisions R11, A9).
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use domain::refusal::{CredentialKind, NewRefusal, Owner};

@@ -24,3 +24,5 @@ mod serving;
 mod tls;
 #[path = "../e2e/upkeep.rs"]
 mod upkeep;
+#[path = "../e2e/watching.rs"]
+mod watching;
