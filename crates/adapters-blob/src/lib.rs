@@ -13,8 +13,8 @@
 //! orphan.
 //!
 //! # S3
-//! Blobs of up to 6 MiB are one PUT; larger ones are multipart uploads, of which three parts at most
-//! are in memory. An upload that fails or is dropped is aborted, over several tries. A process that
+//! Blobs of up to 5 MiB are one PUT; larger ones are multipart uploads, of which three parts at most
+//! are in memory, and eight of all uploads together. An upload that fails or is dropped is aborted, over several tries. A process that
 //! is killed can't do that, and its parts are not to be found through `object_store`:
 //! `sweep_unfinished` returns 0, and the bucket should have a lifecycle rule that aborts incomplete
 //! multipart uploads after a day (`AbortIncompleteMultipartUpload` with `DaysAfterInitiation` 1).

@@ -5,12 +5,10 @@
 mod blocks;
 mod presence;
 
-pub(crate) use blocks::blocks;
-
 use crate::error::io_error;
-use crate::place::{Manner, Place, shard_folders};
+use crate::place::{Manner, Place, action, shard_folders};
 use async_trait::async_trait;
-use domain::blob::{BlobEntry, BlobKey};
+use domain::blob::{BlobEntry, BlobKey, ByteStream};
 use domain::error::StoreError;
 use domain::timestamp::Timestamp;
 use futures_util::stream::{self, BoxStream};
@@ -22,6 +20,7 @@ use presence::Presence;
 use std::collections::HashSet;
 use std::fs::{DirEntry, File, Metadata};
 use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -33,9 +32,9 @@ const PROBE_FILE: &str = ".platen-probe";
 /// Enough that a full disk refuses it.
 const PROBE: [u8; 4096] = [0; 4096];
 
-/// Small blobs cost one file, two syncs and one change to a blocking thread; large ones are written
-/// in pieces of this size while the next is received.
-const MANNER: Manner = Manner { part_size: 256 * 1024, parts_at_once: 1, patience: None, removal_pauses: &[] };
+/// Small blobs cost one file, two syncs and one change to a blocking thread; large ones are hashed and
+/// written in pieces of this size, side by side, while the next is received.
+const MANNER: Manner = Manner { part_size: 256 * 1024, parts_at_once: 2, patience: None, removal_pauses: &[] };
 
 /// A folder on a local disk.
 pub(crate) struct LocalPlace {
@@ -69,6 +68,14 @@ impl Place for LocalPlace {
 
     fn objects(&self) -> &dyn ObjectStore {
         &self.files
+    }
+
+    /// One change to a thread that may wait for the disk opens the file and reads its first block.
+    async fn read(&self, key: &BlobKey, range: Option<Range<u64>>) -> Result<Option<ByteStream>, StoreError> {
+        let path = self.root.join(key.as_str());
+        let opened = blocking(move || blocks::open(&path, range)).await;
+        let opened = opened.map_err(|error| io_error(action("read", key), &self.name, error))?;
+        Ok(opened.map(|opened| opened.into_stream(key, &self.name)))
     }
 
     fn manner(&self) -> &Manner {

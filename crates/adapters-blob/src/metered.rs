@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::blob::{BlobEntry, BlobKey, BlobStore, BlobWriter, ByteStream};
+use domain::checksum::Sha1Checksum;
 use domain::error::StoreError;
 use futures_util::stream::BoxStream;
 use metering::{Family, HistogramHandle, catalog};
@@ -125,7 +126,7 @@ impl BlobWriter for MeteredWriter {
         written
     }
 
-    async fn finish(&mut self) -> Result<(), StoreError> {
+    async fn finish(&mut self) -> Result<Sha1Checksum, StoreError> {
         let finished = self.writer.finish().await;
         self.over(outcome(&finished));
         finished

@@ -1,22 +1,22 @@
 //! What differs between local disk, S3 and memory; everything else is written once, over this.
 
-use crate::error::store_error;
+use crate::error::{is_missing, store_error};
 use async_trait::async_trait;
-use domain::blob::{BlobEntry, BlobKey, BlobKind};
+use domain::blob::{BlobEntry, BlobKey, BlobKind, ByteStream};
 use domain::error::StoreError;
 use domain::timestamp::Timestamp;
-use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
-use object_store::{MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::fmt::Display;
 use std::future::Future;
 use std::io;
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
-
-/// Every kind of blob there is.
-const KINDS: [BlobKind; 2] = [BlobKind::Resource, BlobKind::CrashReport];
 
 /// Where blobs are kept.
 #[async_trait]
@@ -32,6 +32,14 @@ pub(crate) trait Place: Send + Sync + 'static {
     /// text of a client can lead out of the place.
     fn location(&self, key: &BlobKey) -> Path {
         Path::from(key.as_str())
+    }
+
+    /// The bytes `range` of a blob, which isn't empty, or all of them; `None` if there is no such blob.
+    async fn read(&self, key: &BlobKey, range: Option<Range<u64>>) -> Result<Option<ByteStream>, StoreError>;
+
+    /// Where uploads queue for the memory of a part; `None`: parts are so small that nobody has to.
+    fn room(&self) -> Option<&Arc<Semaphore>> {
+        None
     }
 
     /// Makes ready for the first byte of a blob.
@@ -69,6 +77,24 @@ pub(crate) trait Place: Send + Sync + 'static {
     async fn ping(&self) -> Result<(), StoreError> {
         self.reach().await
     }
+}
+
+/// Reads a blob through `object_store`, in pieces as they come.
+pub(crate) async fn streamed(
+    place: &dyn Place,
+    key: &BlobKey,
+    range: Option<Range<u64>>,
+) -> Result<Option<ByteStream>, StoreError> {
+    let options = GetOptions::new().with_range(range.map(GetRange::Bounded));
+    let location = place.location(key);
+    let result = match within(place, 0, place.objects().get_opts(&location, options)).await {
+        Ok(result) => result,
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(store_error(action("read", key), place.name(), &error)),
+    };
+    let (key, name) = (key.clone(), place.name().to_owned());
+    let content = unstalled(place.manner().patience, result.into_stream());
+    Ok(Some(content.map_err(move |error| store_error(action("read", &key), &name, &error)).boxed()))
 }
 
 /// What is not there any more needs no removal.
@@ -143,7 +169,7 @@ pub(crate) fn unstalled<T: Send + 'static>(
 
 /// The folders in which blobs of any kind are, without the ones that spread them.
 pub(crate) fn top_folders() -> impl Iterator<Item = String> + Send {
-    shard_folders().step_by(256).map(|folder| folder.split('/').next().unwrap_or_default().to_owned())
+    BlobKind::ALL.into_iter().map(|kind| kind.folder().to_owned())
 }
 
 /// Every folder in which a blob can be, as [`BlobKey`] spreads them.
@@ -154,7 +180,7 @@ pub(crate) fn shard_folders() -> impl Iterator<Item = String> + Send {
         BlobKey::new(kind, Uuid::from_bytes(id))
     };
     let folder = |key: BlobKey| key.as_str().rsplit_once('/').map(|(folder, _)| folder.to_owned());
-    KINDS.into_iter().flat_map(move |kind| (0..=u8::MAX).filter_map(move |byte| folder(first_key(kind, byte))))
+    BlobKind::ALL.into_iter().flat_map(move |kind| (0..=u8::MAX).filter_map(move |byte| folder(first_key(kind, byte))))
 }
 
 /// The blobs among the objects below `prefix`, asked folder by folder.
@@ -198,11 +224,10 @@ mod tests {
     fn every_blob_has_one_of_the_shard_folders() {
         let folders: std::collections::HashSet<_> = shard_folders().collect();
         assert_eq!(folders.len(), 512);
-        for kind in KINDS {
+        for kind in BlobKind::ALL {
             let key = BlobKey::new(kind, Uuid::from_u128(0xfedc_ba98 << 96));
             assert!(folders.contains(key.as_str().rsplit_once('/').unwrap().0));
         }
-        assert_eq!(top_folders().collect::<Vec<_>>(), ["resources", "crash-reports"]);
     }
 
     #[tokio::test(start_paused = true)]

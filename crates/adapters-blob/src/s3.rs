@@ -3,10 +3,10 @@
 mod profile;
 
 use crate::error::{one_line, store_error};
-use crate::place::{Manner, Patience, Place, listed, within};
+use crate::place::{Manner, Patience, Place, listed, streamed, within};
 use crate::{OpenError, S3Config};
 use async_trait::async_trait;
-use domain::blob::{BlobEntry, BlobKey};
+use domain::blob::{BlobEntry, BlobKey, ByteStream};
 use domain::error::StoreError;
 use futures_util::stream::BoxStream;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, AwsCredential};
@@ -16,11 +16,17 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig, Stati
 use profile::Profile;
 use secrecy::{ExposeSecret, SecretString};
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// S3 takes parts of 5 MiB and more, all of one size but the last, and 10,000 of them.
-const PART_SIZE: usize = 6 * 1024 * 1024;
+const PART_SIZE: usize = 5 * 1024 * 1024;
+
+/// Parts that all uploads together may gather and send at once, so that memory has a bound however many
+/// upload at a time (40 MiB). Who comes later waits, and its client with it.
+const PARTS_IN_MEMORY: usize = 8;
 
 /// A request without content is given up after 4 s, so that a client has its answer within 5 s.
 const PATIENCE: Patience =
@@ -58,6 +64,7 @@ pub(crate) struct S3Place {
     name: String,
     prefix: Path,
     objects: AmazonS3,
+    room: Arc<Semaphore>,
 }
 
 impl S3Place {
@@ -69,7 +76,7 @@ impl S3Place {
         let prefix = Path::parse(prefix).map_err(|error| wrong(format!("the prefix can't be used: {error}")))?;
         let (builder, keys) = builder(config).map_err(wrong)?;
         let objects = builder.build().map_err(|error| wrong(one_line(&error.to_string())))?;
-        let place = Self { name: name(config), prefix, objects };
+        let place = Self { name: name(config), prefix, objects, room: Arc::new(Semaphore::new(PARTS_IN_MEMORY)) };
         match (place.reach().await, keys) {
             (Ok(()), _) => Ok(place),
             (Err(error), Keys::Known) => Err(OpenError::from_store(&error, "")),
@@ -90,6 +97,14 @@ impl Place for S3Place {
 
     fn manner(&self) -> &Manner {
         &MANNER
+    }
+
+    async fn read(&self, key: &BlobKey, range: Option<Range<u64>>) -> Result<Option<ByteStream>, StoreError> {
+        streamed(self, key, range).await
+    }
+
+    fn room(&self) -> Option<&Arc<Semaphore>> {
+        Some(&self.room)
     }
 
     fn location(&self, key: &BlobKey) -> Path {

@@ -1,15 +1,14 @@
 //! The blob store port, for every place.
 
 use crate::error::{is_missing, store_error};
-use crate::local::blocks;
-use crate::place::{Place, action, gone, unstalled, within};
+use crate::place::{Place, action, gone, within};
 use crate::upload::UploadWriter;
 use async_trait::async_trait;
 use domain::blob::{BlobEntry, BlobKey, BlobStore, BlobWriter, ByteStream};
 use domain::error::StoreError;
+use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{StreamExt, TryStreamExt};
-use object_store::{GetOptions, GetRange, GetResultPayload, ObjectStoreExt};
+use object_store::ObjectStoreExt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,22 +38,7 @@ impl BlobStore for ObjectBlobStore {
             // HTTP and object_store know no empty ranges.
             return Ok(self.size(key).await?.map(|_| stream::empty().boxed()));
         }
-        let options = GetOptions::new().with_range(range.map(GetRange::Bounded));
-        let location = self.place.location(key);
-        let result = match within(&*self.place, 0, self.place.objects().get_opts(&location, options)).await {
-            Ok(result) => result,
-            Err(error) if is_missing(&error) => return Ok(None),
-            Err(error) => return Err(self.failed("read", key, &error)),
-        };
-        Ok(Some(match result.payload {
-            GetResultPayload::File(file, _) => blocks(file, result.range, key, self.place.name()),
-            GetResultPayload::Stream(content) => {
-                let (doing, place) = (format!("{}", action("read", key)), self.place.clone());
-                unstalled(place.manner().patience, content)
-                    .map_err(move |error| store_error(&doing, place.name(), &error))
-                    .boxed()
-            }
-        }))
+        self.place.read(key, range).await
     }
 
     async fn delete(&self, key: &BlobKey) -> Result<(), StoreError> {

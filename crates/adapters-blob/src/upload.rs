@@ -1,18 +1,23 @@
 //! The way of a blob into its place. The work is done by a task of its own, so that a client that
 //! hangs up, whereby the writer is dropped at any await, never stops it between two steps: the task
-//! always comes to a blob that is published, or to nothing.
+//! always comes to a blob that is published, or to nothing. Receiving, hashing and writing go on side by
+//! side.
 
+mod digest;
+
+use self::digest::Digest;
 use crate::error::{spelled_out, store_error};
 use crate::place::{Place, action, within};
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobWriter};
+use domain::checksum::Sha1Checksum;
 use domain::error::StoreError;
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutPayload, PutPayloadMut};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 /// Commands that may wait; each holds the bytes of one call.
@@ -21,12 +26,19 @@ const WAITING: usize = 2;
 /// Shorter pieces are copied together: each would pin the buffer that it was received in.
 const COPIED_BELOW: usize = 4096;
 
+/// What of a part is gathered before the upload must have a place for all of it, where places are few:
+/// small blobs never wait behind large ones.
+const UNRESERVED: usize = 64 * 1024;
+
 /// Putting many parts together takes a server longer than an ordinary answer, but this much faster
 /// than receiving them.
 const JOINING_SPEED: u64 = 128;
 
 /// What the caller of a failed upload waits for its removal. After that it goes on by itself.
 const REMOVAL_WAIT: Duration = Duration::from_millis(250);
+
+/// The sum of a blob that was published; none of one that was given up.
+type Outcome = Result<Option<Sha1Checksum>, StoreError>;
 
 enum Command {
     Write(Bytes),
@@ -39,7 +51,7 @@ pub(crate) struct UploadWriter {
     /// `None` after `finish` or `abort`.
     commands: Option<mpsc::Sender<Command>>,
     /// How it ended; `None` once told.
-    outcome: Option<oneshot::Receiver<Result<(), StoreError>>>,
+    outcome: Option<oneshot::Receiver<Outcome>>,
 }
 
 impl UploadWriter {
@@ -50,7 +62,7 @@ impl UploadWriter {
         Self { commands: Some(commands), outcome: Some(outcome) }
     }
 
-    async fn outcome(&mut self) -> Result<(), StoreError> {
+    async fn outcome(&mut self) -> Outcome {
         self.commands = None;
         let Some(outcome) = &mut self.outcome else {
             return Err(StoreError::other("this upload has ended"));
@@ -70,21 +82,21 @@ impl BlobWriter for UploadWriter {
         match commands.send(Command::Write(bytes)).await {
             Ok(()) => Ok(()),
             // The task ends before its time only when it failed.
-            Err(_) => self.outcome().await,
+            Err(_) => self.outcome().await.map(drop),
         }
     }
 
-    async fn finish(&mut self) -> Result<(), StoreError> {
+    async fn finish(&mut self) -> Result<Sha1Checksum, StoreError> {
         if let Some(commands) = &self.commands {
             // Not taken: the task has failed, and its outcome says why.
             let _ = commands.send(Command::Finish).await;
         }
-        self.outcome().await
+        self.outcome().await?.ok_or_else(|| StoreError::other("the upload was given up"))
     }
 
     async fn abort(&mut self) -> Result<(), StoreError> {
         match &self.commands {
-            Some(commands) if commands.send(Command::Abort).await.is_ok() => self.outcome().await,
+            Some(commands) if commands.send(Command::Abort).await.is_ok() => self.outcome().await.map(drop),
             // A failed upload has removed by itself what it wrote.
             _ => Ok(()),
         }
@@ -97,6 +109,9 @@ struct Upload {
     key: BlobKey,
     location: Path,
     gathered: PutPayloadMut,
+    /// The place of what is gathered, where places are few.
+    place_in_memory: Option<OwnedSemaphorePermit>,
+    digest: Digest,
     /// Bytes received.
     size: u64,
     parts: Option<Box<dyn MultipartUpload>>,
@@ -113,25 +128,35 @@ enum End {
 impl Upload {
     fn new(place: Arc<dyn Place>, key: BlobKey) -> Self {
         let location = place.location(&key);
-        let (gathered, running) = (PutPayloadMut::new(), JoinSet::new());
-        Self { place, key, location, gathered, size: 0, parts: None, running, publishing: false }
+        Self {
+            place,
+            key,
+            location,
+            gathered: PutPayloadMut::new(),
+            place_in_memory: None,
+            digest: Digest::new(),
+            size: 0,
+            parts: None,
+            running: JoinSet::new(),
+            publishing: false,
+        }
     }
 
-    async fn run(mut self, mut commands: mpsc::Receiver<Command>, answer: oneshot::Sender<Result<(), StoreError>>) {
+    async fn run(mut self, mut commands: mpsc::Receiver<Command>, answer: oneshot::Sender<Outcome>) {
         let result = match self.receive(&mut commands).await {
-            Ok(End::Finish) => self.publish().await.map(|()| End::Finish),
-            other => other,
+            Ok(End::Finish) => self.publish().await.map(Some),
+            Ok(End::GivenUp) => Ok(None),
+            Err(error) => Err(error),
         };
         // Whoever writes on shall find the way closed and ask for the outcome.
         drop(commands);
         let ended = match result {
-            // Nobody waits for the outcome any more, so nobody will ever refer to this blob.
-            Ok(End::Finish) if answer.is_closed() => Ok(()),
-            Ok(End::Finish) => match answer.send(Ok(())) {
+            Ok(Some(checksum)) => match answer.send(Ok(Some(checksum))) {
                 Ok(()) => return,
+                // Nobody waits for the outcome any more, so nobody will ever refer to this blob.
                 Err(_) => return self.remove().await,
             },
-            Ok(End::GivenUp) => Ok(()),
+            Ok(None) => Ok(None),
             Err(error) => {
                 let doing = action("write", &self.key);
                 Err(store_error(doing, self.place.name(), &error))
@@ -166,6 +191,9 @@ impl Upload {
             }
             let room = part_size - self.gathered.content_length();
             let piece = bytes.split_to(room.min(bytes.len()));
+            if self.gathered.content_length() + piece.len() > UNRESERVED {
+                self.take_place().await;
+            }
             if piece.len() < COPIED_BELOW {
                 self.gathered.extend_from_slice(&piece);
             } else {
@@ -175,11 +203,27 @@ impl Upload {
         Ok(())
     }
 
+    /// Waits for a place in memory for the part that is being gathered. Those who hold one give it back
+    /// without needing another, so that nobody waits for ever.
+    async fn take_place(&mut self) {
+        if let (None, Some(room)) = (&self.place_in_memory, self.place.room()) {
+            self.place_in_memory = room.clone().acquire_owned().await.ok();
+        }
+    }
+
+    /// What is gathered, on its way to the sum too.
+    async fn take_gathered(&mut self) -> object_store::Result<PutPayload> {
+        let payload = PutPayload::from(std::mem::take(&mut self.gathered));
+        self.digest.take_up(&payload).await?;
+        Ok(payload)
+    }
+
     async fn send_part(&mut self) -> object_store::Result<()> {
         while self.running.len() >= self.place.manner().parts_at_once {
             self.join_part().await?;
         }
-        let payload = PutPayload::from(std::mem::take(&mut self.gathered));
+        let payload = self.take_gathered().await?;
+        let permit = self.place_in_memory.take();
         let mut parts = if let Some(parts) = self.parts.take() {
             parts
         } else {
@@ -189,7 +233,11 @@ impl Upload {
         let (place, bytes) = (self.place.clone(), payload.content_length() as u64);
         let part = parts.put_part(payload);
         self.parts = Some(parts);
-        self.running.spawn(async move { within(&*place, bytes, part).await });
+        self.running.spawn(async move {
+            let sent = within(&*place, bytes, part).await;
+            drop(permit);
+            sent
+        });
         Ok(())
     }
 
@@ -200,27 +248,32 @@ impl Upload {
         }
     }
 
-    async fn publish(&mut self) -> object_store::Result<()> {
+    async fn publish(&mut self) -> object_store::Result<Sha1Checksum> {
         if self.parts.is_none() {
             self.place.prepare(&self.key).await?;
             self.publishing = true;
-            let payload = PutPayload::from(std::mem::take(&mut self.gathered));
+            let payload = self.take_gathered().await?;
             let put = self.place.objects().put(&self.location, payload);
-            return within(&*self.place, self.size, put).await.map(|_| ());
+            within(&*self.place, self.size, put).await?;
+            return Ok(self.digest.finish().await?);
         }
         self.send_part().await?;
         while !self.running.is_empty() {
             self.join_part().await?;
         }
-        let Some(parts) = &mut self.parts else { return Ok(()) };
-        self.publishing = true;
-        within(&*self.place, self.size / JOINING_SPEED, parts.complete()).await.map(|_| ())
+        if let Some(parts) = &mut self.parts {
+            self.publishing = true;
+            within(&*self.place, self.size / JOINING_SPEED, parts.complete()).await?;
+        }
+        Ok(self.digest.finish().await?)
     }
 
     /// Removes what was written, with patience: a store that fails just now may work in a minute.
     async fn remove(mut self) {
         // Parts that arrived after the rest was given up would stay.
         self.running.shutdown().await;
+        self.gathered = PutPayloadMut::new();
+        self.place_in_memory = None;
         for pause in std::iter::once(&Duration::ZERO).chain(self.place.manner().removal_pauses) {
             tokio::time::sleep(*pause).await;
             match self.try_remove().await {

@@ -53,6 +53,28 @@ async fn small_blobs_are_one_request_and_large_ones_are_parts() {
 }
 
 #[tokio::test]
+async fn large_uploads_queue_for_memory_and_small_ones_pass_them() {
+    let (_server, store) = started().await;
+    let megabyte = Bytes::from(vec![7; 1024 * 1024]);
+    // More uploads than there are places, none of which gets on.
+    let mut stalled = Vec::new();
+    for number in 100..116 {
+        let mut writer = store.create(&key(number)).await.unwrap();
+        writer.write(megabyte.clone()).await.unwrap();
+        stalled.push(writer);
+    }
+    publish(&*store, &key(1), b"small").await;
+    let mut large = store.create(&key(2)).await.unwrap();
+    large.write(megabyte).await.unwrap();
+    let mut finish = large.finish();
+    let early = tokio::time::timeout(Duration::from_millis(300), &mut finish).await;
+    assert!(early.is_err(), "there is no place for it yet");
+    drop(stalled);
+    let finished = tokio::time::timeout(Duration::from_secs(30), finish).await.expect("a place becomes free");
+    finished.unwrap();
+}
+
+#[tokio::test]
 async fn keys_are_below_the_prefix_and_strangers_are_left_out() {
     let (server, store) = started().await;
     publish(&*store, &key(1), b"x").await;
@@ -157,7 +179,7 @@ async fn a_server_that_does_not_answer_is_an_error_soon_and_works_again_later() 
     let (read, size, deleted, pinged, finished) =
         tokio::join!(read, size, store.delete(&known), store.ping(), writer.finish());
     assert!(began.elapsed() < SOON);
-    for result in [read, size, deleted, pinged, finished] {
+    for result in [read, size, deleted, pinged, finished.map(drop)] {
         let error = result.unwrap_err();
         assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
         assert!(told(&error).contains("no answer within"), "{}", told(&error));

@@ -1,5 +1,6 @@
 //! The blob store port and the keys under which it keeps content.
 
+use crate::checksum::Sha1Checksum;
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -21,6 +22,20 @@ pub enum BlobKind {
     CrashReport,
 }
 
+impl BlobKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 2] = [Self::Resource, Self::CrashReport];
+
+    /// The folder that holds the blobs of this kind.
+    #[must_use]
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::Resource => "resources",
+            Self::CrashReport => "crash-reports",
+        }
+    }
+}
+
 /// The name of a blob: `resources/ab/abcdef01-…` or `crash-reports/ab/…`. The only place that
 /// builds one. A key is made anew for each upload and never used again, so that a blob, once
 /// written, never changes.
@@ -31,10 +46,7 @@ impl BlobKey {
     /// The key of a new blob.
     #[must_use]
     pub fn new(kind: BlobKind, id: Uuid) -> Self {
-        let folder = match kind {
-            BlobKind::Resource => "resources",
-            BlobKind::CrashReport => "crash-reports",
-        };
+        let folder = kind.folder();
         let id = id.as_hyphenated().to_string();
         // The first digits spread the blobs over folders that stay small on a local disk.
         Self(format!("{folder}/{}/{id}", &id[..2]))
@@ -44,11 +56,8 @@ impl BlobKey {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut segments = text.split('/');
-        let kind = match segments.next()? {
-            "resources" => BlobKind::Resource,
-            "crash-reports" => BlobKind::CrashReport,
-            _ => return None,
-        };
+        let folder = segments.next()?;
+        let kind = BlobKind::ALL.into_iter().find(|kind| kind.folder() == folder)?;
         let id = Uuid::try_parse(segments.nth(1)?).ok()?;
         let key = Self::new(kind, id);
         (key.0 == text).then_some(key)
@@ -112,8 +121,10 @@ pub trait BlobWriter: Send {
     /// Appends bytes. A slow store makes this wait, so that the sender waits too.
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError>;
 
-    /// Publishes the blob atomically. When this returns, the blob MUST be durable (decisions T5, C4).
-    async fn finish(&mut self) -> Result<(), StoreError>;
+    /// Publishes the blob atomically, and tells the SHA1 of all that was written. When this returns,
+    /// the blob MUST be durable (decisions T5, C4). The store computes the sum since it alone knows
+    /// which of its threads can hash while others write.
+    async fn finish(&mut self) -> Result<Sha1Checksum, StoreError>;
 
     /// Gives the blob up and removes what was written.
     async fn abort(&mut self) -> Result<(), StoreError>;

@@ -1,7 +1,7 @@
-//! The way of a content into the blob store: hashed and counted as it passes.
+//! The way of a content into the blob store: counted as it passes.
 
 use super::{BlobKey, BlobStore, BlobWriter};
-use crate::checksum::{ContentHasher, Sha1Checksum};
+use crate::checksum::Sha1Checksum;
 use crate::error::StoreError;
 use bytes::Bytes;
 
@@ -9,7 +9,6 @@ use bytes::Bytes;
 pub(crate) struct Upload {
     key: BlobKey,
     writer: Box<dyn BlobWriter>,
-    hasher: ContentHasher,
     size: u64,
 }
 
@@ -24,18 +23,17 @@ pub(crate) struct Uploaded {
 impl Upload {
     pub(crate) async fn begin(blobs: &dyn BlobStore, key: BlobKey) -> Result<Self, StoreError> {
         let writer = blobs.create(&key).await?;
-        Ok(Self { key, writer, hasher: ContentHasher::new(), size: 0 })
+        Ok(Self { key, writer, size: 0 })
     }
 
     pub(crate) async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError> {
-        self.hasher.update(&bytes);
         self.size += bytes.len() as u64;
         self.writer.write(bytes).await
     }
 
     pub(crate) async fn finish(mut self) -> Result<Uploaded, StoreError> {
-        self.writer.finish().await?;
-        Ok(Uploaded { key: self.key, checksum: self.hasher.finish(), size: self.size })
+        let checksum = self.writer.finish().await?;
+        Ok(Uploaded { key: self.key, checksum, size: self.size })
     }
 
     pub(crate) async fn abort(mut self) -> Result<(), StoreError> {

@@ -2,6 +2,7 @@
 
 use super::FixedClock;
 use crate::blob::{BlobEntry, BlobKey, BlobStore, BlobWriter, ByteStream};
+use crate::checksum::Sha1Checksum;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
@@ -141,10 +142,12 @@ impl BlobWriter for Writer {
         Ok(())
     }
 
-    async fn finish(&mut self) -> Result<(), StoreError> {
+    async fn finish(&mut self) -> Result<Sha1Checksum, StoreError> {
         drop(self.blobs.working()?);
-        self.blobs.put(&self.key, self.written.split().freeze());
-        Ok(())
+        let content = self.written.split().freeze();
+        let checksum = Sha1Checksum::of(&content);
+        self.blobs.put(&self.key, content);
+        Ok(checksum)
     }
 
     async fn abort(&mut self) -> Result<(), StoreError> {

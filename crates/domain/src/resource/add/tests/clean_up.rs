@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::blob::{BlobKey, MockBlobStore, MockBlobWriter};
+use crate::checksum::Sha1Checksum;
 use crate::error::StoreError;
 use crate::sample::is_store_failure;
 
@@ -86,7 +87,7 @@ async fn what_can_not_be_removed_now_is_left_to_the_sweep() {
         blobs.expect_create().times(1).returning(|_| {
             let mut writer = MockBlobWriter::new();
             writer.expect_write().returning(|_| Ok(()));
-            writer.expect_finish().returning(|| Ok(()));
+            writer.expect_finish().returning(|| Ok(Sha1Checksum::of(b"other")));
             Ok(Box::new(writer))
         });
         blobs.expect_delete().times(1).returning(|_| Err(StoreError::unavailable("no route")));
