@@ -3,11 +3,13 @@
 //! actix reads ahead: the head of a pipelined request overwrites what the answer to the one before
 //! still needs (its method, its connection type, whether its body was read), so that answers lose
 //! their body or close the connection under the next request. Here the bytes after a request are held
-//! back until its answer is written (decision R12). Two more things can be done only here: a head that
-//! isn't complete in time is refused on kept-alive connections too, and what actix answers on its own
-//! to a head that it can't read gets the body that every error has (decision R3).
+//! back until its answer is written (decision R12). Three more things can be done only here: a head that
+//! isn't complete in time is refused on kept-alive connections too, a client that stops reading its
+//! answer is given up, and what actix answers on its own to a head that it can't read gets the body that
+//! every error has (decision R3).
 
 mod boundary;
+mod stall;
 
 pub(crate) use boundary::Framing;
 
@@ -18,6 +20,7 @@ use actix_web::http::StatusCode;
 use boundary::Scanner;
 use bytes::{Buf, Bytes, BytesMut};
 use domain::clock::IdSource;
+use stall::Stall;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io;
@@ -101,6 +104,7 @@ pub(crate) struct Wire<Io> {
     /// When the head must be complete.
     deadline: Option<Pin<Box<Sleep>>>,
     has_received: bool,
+    stall: Stall,
     /// An answer of our own, under way in place of actix's or of none.
     own_answer: Option<Bytes>,
     ids: Arc<dyn IdSource>,
@@ -116,6 +120,7 @@ impl<Io> Wire<Io> {
             read_timeout,
             deadline: Some(Box::pin(sleep(read_timeout))),
             has_received: false,
+            stall: Stall::new(read_timeout),
             own_answer: None,
             ids,
         }
@@ -178,17 +183,21 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Wire<Io> {
             ready!(Pin::new(&mut self.io).poll_read(cx, buffer))?;
         } else {
             let length = self.held.len().min(buffer.remaining());
-            buffer.put_slice(&self.held[..length]);
-            self.held.advance(length);
+            // What is handed over is cut off what is held; the rest stays where it is.
+            let held = self.held.split_to(length);
+            let taken = take(self, &held);
+            buffer.put_slice(&held[..taken]);
+            if taken < length {
+                let mut excess = held;
+                excess.advance(taken);
+                excess.unsplit(std::mem::take(&mut self.held));
+                self.held = excess;
+            }
+            return Poll::Ready(Ok(()));
         }
         let taken = take(self, &buffer.filled()[before..]);
-        let excess = &buffer.filled()[before + taken..];
-        if !excess.is_empty() {
-            let mut held = BytesMut::from(excess);
-            held.unsplit(self.held.split());
-            self.held = held;
-            buffer.set_filled(before + taken);
-        }
+        self.held.extend_from_slice(&buffer.filled()[before + taken..]);
+        buffer.set_filled(before + taken);
         Poll::Ready(Ok(()))
     }
 
@@ -285,7 +294,8 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<Io> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         if wire.turn.state.get() != TurnState::Reading {
-            return Pin::new(&mut wire.io).poll_write(cx, bytes);
+            let written = Pin::new(&mut wire.io).poll_write(cx, bytes);
+            return wire.stall.watch(cx, written);
         }
         // Nobody was asked for an answer: this is actix's own, to a head that it can't read.
         if wire.own_answer.is_none() {
@@ -304,7 +314,9 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<Io> {
         if matches!(wire.turn.state.get(), TurnState::Ended(_)) {
             wire.reopen();
         }
-        Pin::new(&mut wire.io).poll_flush(cx)
+        // Under TLS what was written may still wait here.
+        let flushed = Pin::new(&mut wire.io).poll_flush(cx);
+        wire.stall.watch(cx, flushed)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

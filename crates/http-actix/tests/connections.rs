@@ -251,6 +251,20 @@ fn a_head_that_is_not_complete_in_time_is_refused_on_kept_connections_too() {
     assert!(server.connect().is_closed());
 }
 
+#[test]
+fn a_client_that_stops_reading_is_given_up() {
+    let server = Server::with(Options { read_timeout: Duration::from_secs(2), ..Options::default() });
+    // More than lies in the buffers of a connection.
+    let content = vec![7; 32 * 1024 * 1024];
+    server.connect().send(&add_label(GUID, &content)).assert_success("Resource successfully added");
+    let file = Request::get(&format!("/api/v2/resource/{GUID}"));
+    let mut connection = server.connect();
+    connection.write(&file.bytes());
+    wait_until("the connection is closed", || !connection.try_write(b"x"));
+    // One that reads is served whole.
+    assert!(server.connect().send(&file).body == content);
+}
+
 fn assert_unreadable(connection: &mut Connection, status: u16, message: &str) {
     let reply = connection.read_reply("GET");
     assert_eq!((reply.status, reply.text()), (status, format!("{{\"Message\":\"{message}\"}}").as_str()));
