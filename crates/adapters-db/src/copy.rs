@@ -77,6 +77,7 @@ impl<'a> RecordCopy<'a> {
     /// # Errors
     /// [`CopyError`]; what was copied before stays.
     pub async fn fleet(&self) -> Result<CopiedRecords, CopyError> {
+        self.refuse_foreign::<organization::Entity>().await?;
         let mut all = CopiedRecords::default();
         all += self.table::<organization::Entity>().await?;
         all += self.table::<user_account::Entity>().await?;
@@ -103,6 +104,29 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<device_status::Entity>().await?;
         self.count_on().await?;
         Ok(all)
+    }
+
+    /// Nothing is inserted beside records of somebody else.
+    async fn refuse_foreign<E>(&self) -> Result<(), CopyError>
+    where
+        E: EntityTrait,
+        E::Model: PartialEq,
+    {
+        let back = RecordCopy { from: self.to, to: self.from, report: self.report };
+        let (mut last, mut excess) = (None, 0);
+        loop {
+            let rows = back.page::<E>(last.take()).await?;
+            let Some(row) = rows.last() else {
+                break;
+            };
+            last = Some(key(row));
+            let known = back.counterparts::<E>(&rows).await?;
+            excess += rows.iter().filter(|row| !known.contains_key(&key_text(*row))).count() as u64;
+        }
+        match excess {
+            0 => Ok(()),
+            excess => Err(CopyError::Foreign { table: E::default().table_name().to_owned(), excess }),
+        }
     }
 
     async fn table<E>(&self) -> Result<CopiedRecords, CopyError>
@@ -160,13 +184,7 @@ impl<'a> RecordCopy<'a> {
         E: EntityTrait,
         E::Model: IntoActiveModel<E::ActiveModel> + PartialEq,
     {
-        let mut keys = Condition::any();
-        for row in &rows {
-            let values = key_columns::<E>().zip(key(row));
-            keys = keys.add(values.fold(Condition::all(), |all, (column, value)| all.add(column.eq(value))));
-        }
-        let there = E::find().filter(keys).all(&self.to.reads).await?;
-        let mut there: HashMap<String, E::Model> = there.into_iter().map(|row| (key_text(&row), row)).collect();
+        let mut there = self.counterparts::<E>(&rows).await?;
         let all = rows.len() as u64;
         let mut missing = Vec::new();
         for row in rows {
@@ -181,6 +199,17 @@ impl<'a> RecordCopy<'a> {
             E::insert_many(missing).exec_without_returning(&self.to.writes).await?;
         }
         Ok(CopiedRecords { copied, kept: all - copied })
+    }
+
+    /// What the target has under the keys of `rows`, by key.
+    async fn counterparts<E: EntityTrait>(&self, rows: &[E::Model]) -> Result<HashMap<String, E::Model>, CopyError> {
+        let mut keys = Condition::any();
+        for row in rows {
+            let values = key_columns::<E>().zip(key(row));
+            keys = keys.add(values.fold(Condition::all(), |all, (column, value)| all.add(column.eq(value))));
+        }
+        let there = E::find().filter(keys).all(&self.to.reads).await?;
+        Ok(there.into_iter().map(|row| (key_text(&row), row)).collect())
     }
 
     /// Lets PostgreSQL count ids on from the highest that was copied, as `SQLite` does by itself.

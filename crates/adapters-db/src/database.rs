@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::error::{OpenError, cause_of};
 use crate::group_commit::GroupCommit;
 use crate::migration::Migrator;
+use crate::occupancy::is_in_use;
 use crate::open::{Connections, open};
 use crate::url::Place;
 use crate::{
@@ -76,6 +77,15 @@ impl Database {
         let core = Arc::new(Core { reads, writes, backend, runtime: Handle::current(), patience });
         let group = Arc::new(GroupCommit::start(core.clone()));
         Ok(Self { core, group })
+    }
+
+    /// Whether another process has the database open, such as a server. A file that isn't there yet is
+    /// not made.
+    ///
+    /// # Errors
+    /// As [`Database::connect`].
+    pub async fn is_in_use(config: &DatabaseConfig) -> Result<bool, OpenError> {
+        is_in_use(&Place::parse(&config.url)?, config.acquire_timeout).await
     }
 
     /// Brings the schema up to date. Of several processes that do so at once, one does and the

@@ -23,6 +23,7 @@ mod group_commit;
 mod ledger;
 mod log_entry;
 mod migration;
+mod occupancy;
 mod open;
 mod page;
 mod refusal;

@@ -65,7 +65,7 @@ async fn open_file(place: &Place, path: &Path, max: u32, patience: Duration) -> 
     Ok(Connections { reads: connection(reads), writes: connection(writes) })
 }
 
-fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
+pub(crate) fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(true)
@@ -120,7 +120,7 @@ async fn open_postgres(
 }
 
 /// Tries a bounded number of times, as long as the failure is one that may pass.
-async fn tried<T, F>(place: &Place, patience: Duration, open: impl Fn() -> F) -> Result<T, OpenError>
+pub(crate) async fn tried<T, F>(place: &Place, patience: Duration, open: impl Fn() -> F) -> Result<T, OpenError>
 where
     F: Future<Output = Result<T, sqlx::Error>>,
 {

@@ -51,6 +51,7 @@ const FLEET: &[&str] = &[
 pub(crate) struct Opened {
     pub(crate) name: &'static str,
     pub(crate) database: Database,
+    pub(crate) config: DatabaseConfig,
     _folder: Option<TempDir>,
 }
 
@@ -74,7 +75,7 @@ pub(crate) async fn empty_engines() -> Vec<Opened> {
 async fn open(name: &'static str, url: String, folder: Option<TempDir>) -> Opened {
     let config = DatabaseConfig { url, max_connections: 4, acquire_timeout: Duration::from_secs(30) };
     let database = Database::connect(&config).await.unwrap();
-    Opened { name, database, _folder: folder }
+    Opened { name, database, config, _folder: folder }
 }
 
 impl Opened {

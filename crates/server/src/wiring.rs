@@ -4,7 +4,7 @@ use crate::background::causes;
 use crate::config::{Blobs, Config, Database as DatabaseSection};
 use crate::system::{RandomIds, SystemClock};
 use adapters_db::{Database, DatabaseConfig, Migrated};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use async_trait::async_trait;
 use domain::access::AccessService;
 use domain::blob::{BlobLedger, BlobStore, Housekeeping};
@@ -31,16 +31,18 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest wait for a store when readiness is asked.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(5);
 
+fn database_config(section: &DatabaseSection) -> DatabaseConfig {
+    DatabaseConfig {
+        url: section.url.expose_secret().to_owned(),
+        max_connections: section.max_connections,
+        acquire_timeout: DATABASE_TIMEOUT,
+    }
+}
+
 /// Opens the database and brings its schema up to date; a folder that is missing is made.
 pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database, Migrated)> {
-    let url = config.url.expose_secret();
-    let config = DatabaseConfig {
-        url: url.to_owned(),
-        max_connections: config.max_connections,
-        acquire_timeout: DATABASE_TIMEOUT,
-    };
     // Its errors are whole sentences, causes included.
-    let database = Database::connect(&config).await.map_err(|error| anyhow!("{error}"))?;
+    let database = Database::connect(&database_config(config)).await.map_err(|error| anyhow!("{error}"))?;
     match database.migrate().await {
         Ok(migrated) => Ok((database, migrated)),
         Err(error) => {
@@ -48,6 +50,14 @@ pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database,
             Err(anyhow!("{error}"))
         }
     }
+}
+
+/// Opens the database as [`open_database`] does, unless another process has it open.
+pub(crate) async fn open_database_alone(section: &DatabaseSection) -> Result<Database> {
+    if Database::is_in_use(&database_config(section)).await.map_err(|error| anyhow!("{error}"))? {
+        bail!("the database is in use; stop the servers that run over it");
+    }
+    Ok(open_database(section).await?.0)
 }
 
 /// Closes the database in order, if it answers.

@@ -71,6 +71,7 @@ async fn a_database_of_somebody_else_is_left_as_it_is() {
     postgres.run("UPDATE organization SET id = 100").await;
     let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
     assert!(error.starts_with("the target holds 1 records of organization that the source doesn't;"), "{error}");
+    assert_eq!(count(&postgres, "organization").await, 1);
 }
 
 /// A table that is added must be copied, or named as one that isn't.

@@ -22,11 +22,12 @@ struct Contents {
 }
 
 /// Copies from the configured stores into those of the configuration `to`. Both are migrated first.
+/// Whoever writes to one of them meanwhile would be forgotten or mixed up, so neither may be in use.
 pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure> {
     let target = Config::of_file(to).map_err(Failure::Misuse)?;
-    let (from, _) = wiring::open_database(&config.database).await?;
-    let copied = match wiring::open_database(&target.database).await.context("target") {
-        Ok((to, _)) => {
+    let from = wiring::open_database_alone(&config.database).await.context("source")?;
+    let copied = match wiring::open_database_alone(&target.database).await.context("target") {
+        Ok(to) => {
             let copied = copy(config, &target, &from, &to).await;
             wiring::close(to).await;
             copied

@@ -133,6 +133,20 @@ async fn a_target_of_somebody_else_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
+async fn neither_side_may_be_in_use() {
+    let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
+    fill(&origin).await;
+    for (busy, side) in [(&origin, "source"), (&there, "target")] {
+        let server = busy.serve_with(&[]).await;
+        let expected = format!("error: {side}: the database is in use; stop the servers that run over it");
+        assert_eq!(copy(&origin, &there).failed(1), expected);
+        server.stop();
+    }
+    assert_eq!(copy(&origin, &origin).failed(1).split(':').nth(1), Some(" target"), "nothing is copied onto itself");
+    copy(&origin, &there).succeeded();
+}
+
+#[tokio::test]
 async fn content_that_is_missing_or_damaged_is_named_and_ends_with_one() {
     let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
     fill(&origin).await;
