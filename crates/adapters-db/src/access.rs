@@ -45,22 +45,28 @@ impl SqlCredentialDirectory {
 #[async_trait]
 impl CredentialDirectory for SqlCredentialDirectory {
     async fn find_key_holder(&self, mis_key: CredentialDigest) -> Result<Option<KeyHolder>, StoreError> {
-        let row: Option<KeyRow> = self.find(KEY_HOLDER, mis_key).await?;
-        Ok(row.map(|row| KeyHolder {
-            organization: OrganizationId(row.organization_id),
-            organization_name: row.organization_name,
-            user: row.user_name,
-        }))
+        let ask = async {
+            let row: Option<KeyRow> = self.find(KEY_HOLDER, mis_key).await?;
+            Ok(row.map(|row| KeyHolder {
+                organization: OrganizationId(row.organization_id),
+                organization_name: row.organization_name,
+                user: row.user_name,
+            }))
+        };
+        self.core.answers.key_holders.get(mis_key, ask).await
     }
 
     async fn find_computer(&self, hardware_hash: CredentialDigest) -> Result<Option<RegisteredComputer>, StoreError> {
-        let row: Option<ComputerRow> = self.find(COMPUTER, hardware_hash).await?;
-        Ok(row.map(|row| RegisteredComputer {
-            organization: OrganizationId(row.organization_id),
-            organization_name: row.organization_name,
-            computer: CallingComputer { guid: ComputerGuid::from(row.guid), name: row.name, user: row.user_name },
-            serial_number: Folded::from_stored(row.serial_folded.unwrap_or_default()),
-        }))
+        let ask = async {
+            let row: Option<ComputerRow> = self.find(COMPUTER, hardware_hash).await?;
+            Ok(row.map(|row| RegisteredComputer {
+                organization: OrganizationId(row.organization_id),
+                organization_name: row.organization_name,
+                computer: CallingComputer { guid: ComputerGuid::from(row.guid), name: row.name, user: row.user_name },
+                serial_number: Folded::from_stored(row.serial_folded.unwrap_or_default()),
+            }))
+        };
+        self.core.answers.computers.get(hardware_hash, ask).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! What all repositories share: the connections, and how to read and write through them.
 
+use crate::answers::Answers;
 use crate::error::{Fault, is_serialization_failure, store_error, unavailable};
 use async_trait::async_trait;
 use domain::error::StoreError;
@@ -31,6 +32,8 @@ pub(crate) struct Core {
     /// On `SQLite` a pool of one: its writers would only get in each other's way.
     pub(crate) writes: DatabaseConnection,
     pub(crate) backend: DbBackend,
+    /// What was just read and is asked for again and again.
+    pub(crate) answers: Answers,
     /// Where writes run to their end, whatever becomes of the task or the runtime that asked for them.
     pub(crate) runtime: Handle,
     /// Longest wait for an answer of the database.

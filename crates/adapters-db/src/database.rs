@@ -1,5 +1,6 @@
 //! A database as the program sees it: opened, migrated, asked for its repositories, closed.
 
+use crate::answers::Answers;
 use crate::core::Core;
 use crate::error::{OpenError, cause_of};
 use crate::group_commit::GroupCommit;
@@ -74,7 +75,8 @@ impl Database {
         let patience = config.acquire_timeout;
         let Connections { reads, writes } = open(&place, config.max_connections.max(1), patience).await?;
         let backend = writes.get_database_backend();
-        let core = Arc::new(Core { reads, writes, backend, runtime: Handle::current(), patience });
+        let core =
+            Arc::new(Core { reads, writes, backend, answers: Answers::new(), runtime: Handle::current(), patience });
         let group = Arc::new(GroupCommit::start(core.clone()));
         Ok(Self { core, group })
     }

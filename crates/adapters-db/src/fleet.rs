@@ -8,6 +8,7 @@ mod keys;
 mod records;
 mod uses;
 
+use crate::answers::RecordKind;
 use crate::core::{Core, Work};
 use crate::entity::{computer, device, job, queue};
 use crate::error::RegistryFault;
@@ -33,14 +34,22 @@ impl SqlFleetDirectory {
     }
 
     /// The name of a record of this organization.
-    async fn find<E>(&self, organization: OrganizationId, guid: Uuid) -> Result<Option<String>, StoreError>
+    async fn find<E>(
+        &self,
+        kind: RecordKind,
+        organization: OrganizationId,
+        guid: Uuid,
+    ) -> Result<Option<String>, StoreError>
     where
         E: EntityTrait,
         E::Model: Record<Entity = E>,
     {
-        let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
-        let found = self.core.read(select.one(&self.core.reads)).await?;
-        Ok(found.map(|record| record.name().to_owned()))
+        let ask = async {
+            let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
+            let found = self.core.read(select.one(&self.core.reads)).await?;
+            Ok(found.map(|record| record.name().to_owned()))
+        };
+        self.core.answers.records.get((organization, kind, guid), ask).await
     }
 }
 
@@ -51,19 +60,19 @@ impl FleetDirectory for SqlFleetDirectory {
         organization: OrganizationId,
         guid: ComputerGuid,
     ) -> Result<Option<String>, StoreError> {
-        self.find::<computer::Entity>(organization, guid.as_uuid()).await
+        self.find::<computer::Entity>(RecordKind::Computer, organization, guid.as_uuid()).await
     }
 
     async fn find_device(&self, organization: OrganizationId, guid: DeviceGuid) -> Result<Option<String>, StoreError> {
-        self.find::<device::Entity>(organization, guid.as_uuid()).await
+        self.find::<device::Entity>(RecordKind::Device, organization, guid.as_uuid()).await
     }
 
     async fn find_queue(&self, organization: OrganizationId, guid: QueueGuid) -> Result<Option<String>, StoreError> {
-        self.find::<queue::Entity>(organization, guid.as_uuid()).await
+        self.find::<queue::Entity>(RecordKind::Queue, organization, guid.as_uuid()).await
     }
 
     async fn find_job(&self, organization: OrganizationId, guid: JobGuid) -> Result<Option<String>, StoreError> {
-        self.find::<job::Entity>(organization, guid.as_uuid()).await
+        self.find::<job::Entity>(RecordKind::Job, organization, guid.as_uuid()).await
     }
 }
 
@@ -76,13 +85,23 @@ impl SqlFleetRegistry {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         Self { core }
     }
+
+    /// Changes the fleet to the end, and forgets what was known of it. Other processes do so in time.
+    async fn change<W>(&self, work: W) -> Result<W::Done, RegistryError>
+    where
+        W: Work<Fault = RegistryFault>,
+    {
+        let changed = self.core.write_at_length(work).await;
+        self.core.answers.forget();
+        Ok(changed??)
+    }
 }
 
 #[async_trait]
 impl FleetRegistry for SqlFleetRegistry {
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError> {
         let work = Apply { fleet: fleet.clone(), new_keys: new_keys.to_vec(), now };
-        Ok(self.core.write_at_length(work).await??)
+        self.change(work).await
     }
 
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
@@ -90,7 +109,7 @@ impl FleetRegistry for SqlFleetRegistry {
     }
 
     async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError> {
-        Ok(self.core.write_at_length(AddKey { key: key.clone(), now }).await??)
+        self.change(AddKey { key: key.clone(), now }).await
     }
 
     async fn revoke_keys(
@@ -100,7 +119,7 @@ impl FleetRegistry for SqlFleetRegistry {
         now: Timestamp,
     ) -> Result<KeyRevocation, RegistryError> {
         let work = RevokeKeys { organization: organization.to_owned(), user: user.to_owned(), now };
-        Ok(self.core.write_at_length(work).await??)
+        self.change(work).await
     }
 }
 

@@ -7,9 +7,11 @@
 //!   folded column beside it (decision R14). See `migration`.
 //! - A write runs in a task of its own, in one transaction, to its end (`core.rs`). Log entries,
 //!   statuses and crash reports that wait at the same time share one (`group_commit.rs`).
+//! - Look-ups of credentials and known records are answered from memory for some seconds (`answers.rs`).
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
 mod access;
+mod answers;
 mod convert;
 mod copy;
 mod core;

@@ -54,6 +54,9 @@ catalog! {
     Counter REFUSAL_RECORDS "platen_refusal_records_total" [outcome]
         "Refusals that were recorded for platen refusals, and those that were dropped: of a flood, or without a database.";
 
+    Counter CACHE_REQUESTS "platen_cache_requests_total" [cache outcome]
+        "Look-ups of credentials and known records, by whether memory answered them.";
+
     Histogram BLOB_OPERATION_DURATION "platen_blob_operation_duration_seconds" [operation outcome]
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;
     Counter BLOBS_SWEPT "platen_blobs_swept_total" [kind]

@@ -1,0 +1,183 @@
+//! What the database said a moment ago of credentials and known records, so that warm requests need no
+//! trip to it (decision 0024).
+//!
+//! An answer is kept for [`KEPT`] from when it was asked for, "not found" included; those who ask the
+//! same meanwhile share one question. A failure is never kept. Keys are digests and GUIDs, never a
+//! credential.
+
+use domain::access::{CredentialDigest, KeyHolder, RegisteredComputer};
+use domain::caller::OrganizationId;
+use domain::error::StoreError;
+use metering::{CounterHandle, catalog};
+use moka::Expiry;
+use moka::future::Cache;
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use uuid::Uuid;
+
+/// How long an answer counts. Decision A6 leaves 5 seconds until a change acts on every process; the
+/// rest is for the question itself.
+const KEPT: Duration = Duration::from_secs(3);
+
+/// Answers of each kind that are kept: a few MB, also when somebody tries keys by the million.
+const MOST: u64 = 10_000;
+
+/// The kinds of known records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum RecordKind {
+    Computer,
+    Device,
+    Queue,
+    Job,
+}
+
+/// All answers that are kept.
+pub(crate) struct Answers {
+    pub(crate) key_holders: Kept<CredentialDigest, KeyHolder>,
+    pub(crate) computers: Kept<CredentialDigest, RegisteredComputer>,
+    pub(crate) records: Kept<(OrganizationId, RecordKind, Uuid), String>,
+}
+
+impl Answers {
+    pub(crate) fn new() -> Self {
+        Self {
+            key_holders: Kept::new("mis_key", KEPT),
+            computers: Kept::new("hardware_hash", KEPT),
+            records: Kept::new("known_record", KEPT),
+        }
+    }
+
+    /// Forgets everything: what this process changed acts in it at once.
+    pub(crate) fn forget(&self) {
+        self.key_holders.answers.invalidate_all();
+        self.computers.answers.invalidate_all();
+        self.records.answers.invalidate_all();
+    }
+}
+
+#[derive(Clone)]
+struct Answer<V> {
+    asked: Instant,
+    found: Option<V>,
+}
+
+/// The age of an answer counts from its question: what it says was true then.
+struct SinceAsked(Duration);
+
+impl<K, V> Expiry<K, Answer<V>> for SinceAsked {
+    fn expire_after_create(&self, _: &K, answer: &Answer<V>, _: Instant) -> Option<Duration> {
+        Some(self.0.saturating_sub(answer.asked.elapsed()))
+    }
+}
+
+/// Answers of one kind.
+pub(crate) struct Kept<K, V> {
+    answers: Cache<K, Answer<V>>,
+    hits: CounterHandle,
+    misses: CounterHandle,
+}
+
+impl<K, V> Kept<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    fn new(name: &str, kept: Duration) -> Self {
+        let outcome = |outcome| catalog::CACHE_REQUESTS.with([name, outcome]);
+        Self {
+            answers: Cache::builder().max_capacity(MOST).expire_after(SinceAsked(kept)).build(),
+            hits: outcome("hit"),
+            misses: outcome("miss"),
+        }
+    }
+
+    /// The answer that is kept for `key`, else that of `ask`.
+    pub(crate) async fn get(
+        &self,
+        key: K,
+        ask: impl Future<Output = Result<Option<V>, StoreError>>,
+    ) -> Result<Option<V>, StoreError> {
+        if let Some(answer) = self.answers.get(&key).await {
+            self.hits.increment(1);
+            return Ok(answer.found);
+        }
+        let asked_here = AtomicBool::new(false);
+        let question = async {
+            asked_here.store(true, Ordering::Relaxed);
+            let asked = Instant::now();
+            Ok(Answer { asked, found: ask.await? })
+        };
+        // The future is large: it is moved to the heap once rather than through each layer.
+        let answer = Box::pin(self.answers.try_get_with(key, question)).await;
+        let counter = if asked_here.into_inner() { &self.misses } else { &self.hits };
+        counter.increment(1);
+        answer.map(|answer| answer.found).map_err(shared)
+    }
+}
+
+/// One failure told to all who waited for the same answer; its kind decides what becomes of the request.
+fn shared(error: Arc<StoreError>) -> StoreError {
+    match &*error {
+        StoreError::Unavailable(_) => StoreError::unavailable(error),
+        StoreError::Corrupt { what, id } => StoreError::Corrupt { what, id: id.clone() },
+        StoreError::Other(_) => StoreError::other(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::future::join_all;
+    use std::sync::atomic::AtomicU32;
+
+    const LONG: Duration = Duration::from_hours(1);
+
+    async fn answered(times: &AtomicU32, found: Option<u32>) -> Result<Option<u32>, StoreError> {
+        times.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        Ok(found)
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_asked_for_once_found_or_not() {
+        for found in [Some(7), None] {
+            let (kept, times) = (Kept::new("mis_key", LONG), AtomicU32::new(0));
+            for _ in 0..3 {
+                let answers = join_all((0..20).map(|_| kept.get(1, answered(&times, found)))).await;
+                assert!(answers.into_iter().all(|answer| answer.unwrap() == found));
+            }
+            assert_eq!(times.into_inner(), 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_not_kept_and_keeps_its_kind() {
+        let (kept, times) = (Kept::new("mis_key", LONG), AtomicU32::new(0));
+        let failed = kept.get(1, async { Err(StoreError::unavailable("no route")) }).await;
+        assert!(matches!(failed, Err(StoreError::Unavailable(_))), "{failed:?}");
+        assert_eq!(kept.get(1, answered(&times, Some(7))).await.unwrap(), Some(7));
+    }
+
+    #[tokio::test]
+    async fn an_answer_ages_from_its_question() {
+        let (kept, times) = (Kept::new("mis_key", Duration::from_millis(20)), AtomicU32::new(0));
+        let slow = async {
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            answered(&times, Some(7)).await
+        };
+        assert_eq!(kept.get(1, slow).await.unwrap(), Some(7));
+        assert_eq!(kept.get(1, answered(&times, Some(8))).await.unwrap(), Some(8));
+    }
+
+    #[tokio::test]
+    async fn a_question_goes_on_when_who_asked_it_first_has_gone() {
+        let (kept, times) = (Kept::new("mis_key", LONG), AtomicU32::new(0));
+        let mut first = Box::pin(kept.get(1, std::future::pending()));
+        assert!(futures_util::poll!(&mut first).is_pending());
+        drop(first);
+        assert_eq!(kept.get(1, answered(&times, Some(7))).await.unwrap(), Some(7));
+    }
+}
