@@ -2,18 +2,22 @@
 
 use crate::support::{TestDatabase, config, postgres, sqlite};
 use adapters_db::Database;
+use domain::access::{CredentialDigest, CredentialDirectory};
 use domain::blob::BlobLedger;
 use domain::caller::OrganizationId;
 use domain::device_status::{DeviceStatus, DeviceStatusRepository};
-use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, Queue};
+use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, NewKey, Queue, Secret};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::log_entry::{LogFilter, LogRepository, Pattern};
 use domain::resource::{Deletion, NewResource, ResourceRepository, StoredContent, Storing};
-use domain::testing::{a_blob_key, a_log_entry, a_resource, a_status, at, numbered, resource_guid};
+use domain::testing::{
+    ACME as ACME_NAME, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered, resource_guid,
+};
 use domain::timestamp::Timestamp;
 use futures_util::future::join_all;
 use futures_util::{FutureExt, TryStreamExt};
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 const ACME: OrganizationId = OrganizationId(1);
 
@@ -139,5 +143,28 @@ async fn a_write_that_was_begun_is_durable_though_its_caller_went_away() {
         let listed: Vec<_> = processes[1].logs().list(ACME, all).try_collect().await.unwrap();
         let listed: Vec<_> = listed.into_iter().map(|entry| entry.description).collect();
         assert_eq!(listed, (0..100).rev().map(|number| number.to_string()).collect::<Vec<_>>());
+    }
+}
+
+/// Decision A6: five seconds at most; here the answers that are kept must run out by themselves.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_one_process_revokes_is_refused_by_the_others_within_five_seconds() {
+    for (_test, processes) in engines().await {
+        let (here, there) = (&processes[0], &processes[1]);
+        let mis_key = Secret::new("a-key-of-sixteen-and-more".to_owned());
+        let key = NewKey { organization: ACME_NAME.to_owned(), user: "Ann".to_owned(), mis_key };
+        here.fleet_registry().apply(&a_fleet(), &[], at(0)).await.unwrap();
+        here.fleet_registry().add_key(&key, at(1)).await.unwrap();
+        let digest = CredentialDigest::of(key.mis_key.reveal());
+        for process in [here, there] {
+            assert!(process.credentials().find_key_holder(digest).await.unwrap().is_some());
+        }
+        here.fleet_registry().revoke_keys(ACME_NAME, "Ann", at(2)).await.unwrap();
+        assert!(here.credentials().find_key_holder(digest).await.unwrap().is_none(), "at once where it was done");
+        let since = Instant::now();
+        while there.credentials().find_key_holder(digest).await.unwrap().is_some() {
+            assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 }
