@@ -122,7 +122,7 @@ impl Place for S3Place {
         within(self, 0, self.objects.list_paginated(prefix.as_deref(), first))
             .await
             .map(|_| ())
-            .map_err(|error| store_error("find any blob", &self.name, &error))
+            .map_err(|error| store_error("list the blobs", &self.name, &error))
     }
 }
 

@@ -195,6 +195,10 @@ fn blob_place(layers: &Layers) -> Result<BlobConfig> {
     if matches!(kind, BlobKind::S3) && !s3.path_style && s3.endpoint.as_deref().is_some_and(values::has_ip_host) {
         bail!("blobs.path_style is false; beside a blobs.endpoint that is an IP address, allowed is true");
     }
+    let unencrypted = s3.endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
+    if matches!(kind, BlobKind::S3) && unencrypted && !s3.allow_http {
+        bail!("blobs.allow_http is false; beside a blobs.endpoint that begins with http://, allowed is true");
+    }
     Ok(match kind {
         BlobKind::Local => BlobConfig::Local { path },
         BlobKind::S3 => BlobConfig::S3(s3),

@@ -15,7 +15,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
 /// What the libraries below say of their own running; with `log.level` configured, that decides.
-const QUIET: &str = "actix_server=error,actix_http=off,sea_orm_migration=error,rustls_platform_verifier=off";
+const QUIET: &str =
+    "actix_server=error,actix_http=off,sea_orm_migration=error,rustls_platform_verifier=off,object_store=warn";
 
 /// Sends logs to stderr in the configured format; `level` counts where none is configured.
 pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a file that can't be read is a failed test")]
 
 mod changelog;
+mod container;
 mod decisions;
 mod documents;
 mod edges;

@@ -24,7 +24,8 @@ struct Contents {
 /// Copies from the configured stores into those of the configuration `to`. Both are migrated first.
 /// Whoever writes to one of them meanwhile would be forgotten or mixed up, so neither may be in use.
 pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure> {
-    let target = Config::of_file(to).map_err(Failure::Misuse)?;
+    let target = Config::of_file(to).with_context(|| format!("target {}", to.display()));
+    let target = target.map_err(Failure::Misuse)?;
     let from = wiring::open_database_alone(&config.database).await.context("source")?;
     let copied = match wiring::open_database_alone(&target.database).await.context("target") {
         Ok(to) => {

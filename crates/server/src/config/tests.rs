@@ -41,6 +41,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
 /// What a sample needs beside it to be looked at.
 const COMPANIONS: &[(&str, &str, &str)] = &[
     ("blobs.bucket", "blobs.kind", "s3"),
+    ("blobs.endpoint", "blobs.allow_http", "true"),
     ("http.tls_certificate", "http.tls_key", "/k.pem"),
     ("http.tls_key", "http.tls_certificate", "/c.pem"),
     ("blobs.access_key_id", "blobs.secret_access_key", "x"),
@@ -308,7 +309,7 @@ fn s3_needs_a_bucket_and_both_halves_of_a_key() {
 #[test]
 fn an_endpoint_that_is_an_address_needs_the_bucket_in_the_path() {
     for endpoint in ["http://127.0.0.1:9000", "https://[::1]:9000"] {
-        let file = format!("blobs = {{ kind = 's3', bucket = 'b', endpoint = '{endpoint}' }}");
+        let file = format!("blobs = {{ kind = 's3', bucket = 'b', allow_http = true, endpoint = '{endpoint}' }}");
         assert!(refusal(Some(&file), &[]).starts_with("blobs.path_style is false"), "{endpoint}");
         read(Some(&file), &environment_of(&[("blobs.path_style", "true")])).unwrap();
         read(Some(&file), &environment_of(&[("blobs.kind", "local")])).unwrap();
@@ -316,6 +317,15 @@ fn an_endpoint_that_is_an_address_needs_the_bucket_in_the_path() {
     for endpoint in ["http://", "ftp://minio", "http://mi nio", "minio"] {
         assert_eq!(values::http_url(&Raw::Text(endpoint)), None, "{endpoint}");
     }
+}
+
+#[test]
+fn an_endpoint_without_tls_must_be_allowed() {
+    let file = "blobs = { kind = 's3', bucket = 'b', endpoint = 'http://minio:9000' }";
+    let told = refusal(Some(file), &[]);
+    assert!(told.starts_with("blobs.allow_http is false; ") && told.ends_with("allowed is true"), "{told}");
+    read(Some(file), &environment_of(&[("blobs.allow_http", "true")])).unwrap();
+    read(Some(&file.replace("http:", "https:")), &[]).unwrap();
 }
 
 #[test]
