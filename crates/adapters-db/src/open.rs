@@ -70,15 +70,21 @@ pub(crate) fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
         .filename(path)
         .foreign_keys(true)
         // Ends before our own wait does, so that the failure names its cause and the write can't follow it.
-        .busy_timeout(patience * 3 / 4)
+        .busy_timeout(named_in(patience))
         .row_buffer_size(ROWS_AHEAD)
         .disable_statement_logging()
+}
+
+/// What the engine or the pool waits for ends before our own patience does, so that its error, which names
+/// the cause, is the one that is told.
+fn named_in(patience: Duration) -> Duration {
+    patience * 3 / 4
 }
 
 fn sqlite_pool(max: u32, patience: Duration) -> SqlitePoolOptions {
     PoolOptions::<sqlx::Sqlite>::new()
         .max_connections(max)
-        .acquire_timeout(patience)
+        .acquire_timeout(named_in(patience))
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
@@ -104,7 +110,7 @@ async fn open_postgres(
     }
     let pool = PgPoolOptions::new()
         .max_connections(max)
-        .acquire_timeout(patience)
+        .acquire_timeout(named_in(patience))
         .test_before_acquire(false)
         .before_acquire(|connection, state| {
             Box::pin(async move {

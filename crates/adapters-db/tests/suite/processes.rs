@@ -3,20 +3,23 @@
 use crate::support::{TestDatabase, config, postgres, sqlite};
 use adapters_db::Database;
 use domain::access::{CredentialDigest, CredentialDirectory};
-use domain::blob::BlobLedger;
+use domain::blob::{BlobLedger, Housekeeping};
 use domain::caller::OrganizationId;
+use domain::clock::Clock;
 use domain::device_status::{DeviceStatus, DeviceStatusRepository};
 use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, NewKey, Queue, Secret};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::log_entry::{LogFilter, LogRepository, Pattern};
 use domain::resource::{Deletion, NewResource, ResourceRepository, StoredContent, Storing};
 use domain::testing::{
-    ACME as ACME_NAME, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered, resource_guid,
+    ACME as ACME_NAME, FixedClock, InMemoryBlobs, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered,
+    resource_guid,
 };
 use domain::timestamp::Timestamp;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use futures_util::{FutureExt, TryStreamExt};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const ACME: OrganizationId = OrganizationId(1);
@@ -166,5 +169,32 @@ async fn a_key_that_one_process_revokes_is_refused_by_the_others_within_five_sec
             assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+}
+
+/// However sweeps of several processes fall between updates and each other.
+#[tokio::test(flavor = "multi_thread")]
+async fn sweeps_at_once_remove_nothing_that_is_used() {
+    for (_test, processes) in engines().await {
+        let clock = Arc::new(FixedClock::stepping(at(1000), Duration::from_micros(1)));
+        let blobs = InMemoryBlobs::new(clock.clone());
+        let sweeper = |database: &Database| {
+            Housekeeping::new(Arc::new(blobs.clone()), Arc::new(database.ledger()), clock.clone(), Duration::ZERO)
+        };
+        let sweepers: Vec<Housekeeping> = processes.iter().map(sweeper).collect();
+        for (number, process) in (1..=60_i64).zip((0..3).cycle()) {
+            let key = a_blob_key(u128::from(number.unsigned_abs()));
+            blobs.put(&key, "content");
+            let update = NewResource { modified: at(number), content: StoredContent { key, size: 7 }, ..a_resource(1) };
+            let repository = processes[process].resources();
+            let store = repository.store(ACME, update, clock.now());
+            let (stored, swept) = join(store, join_all(sweepers.iter().map(Housekeeping::sweep))).await;
+            assert_eq!(stored.unwrap(), Storing::Stored);
+            assert!(swept.into_iter().all(|swept| swept.is_ok()));
+            let current = repository.find(ACME, resource_guid(1)).await.unwrap().unwrap();
+            assert!(blobs.content(&current.content.key).is_some(), "{number}");
+        }
+        join_all(sweepers.iter().map(Housekeeping::sweep)).await;
+        assert_eq!(blobs.keys(), [a_blob_key(60)]);
     }
 }

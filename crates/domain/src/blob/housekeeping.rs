@@ -132,27 +132,13 @@ impl Housekeeping {
     }
 
     async fn state_of(&self, reference: &BlobReference) -> Result<BlobState, StoreError> {
-        match self.hash(&reference.key).await {
+        match size_and_checksum(&*self.blobs, &reference.key).await {
             Ok(None) => Ok(BlobState::Missing),
             Ok(Some(found)) if found == (reference.size, reference.checksum) => Ok(BlobState::Whole),
             Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => Ok(BlobState::Damaged),
             // A store that fails says nothing about the blob.
             Err(error) => Err(error),
         }
-    }
-
-    /// Size and checksum of a blob; `None` if there is no such blob.
-    async fn hash(&self, key: &BlobKey) -> Result<Option<(u64, Sha1Checksum)>, StoreError> {
-        let Some(mut content) = self.blobs.read(key, None).await? else {
-            return Ok(None);
-        };
-        let mut hasher = ContentHasher::new();
-        let mut size = 0;
-        while let Some(bytes) = content.try_next().await? {
-            hasher.update(&bytes);
-            size += bytes.len() as u64;
-        }
-        Ok(Some((size, hasher.finish())))
     }
 
     async fn orphans(&self, entries: Vec<BlobEntry>, repair: bool) -> Result<Vec<Finding>, StoreError> {
@@ -172,4 +158,21 @@ impl Housekeeping {
         }
         Ok(findings)
     }
+}
+
+/// Reads a blob through; `None` if there is no such blob.
+pub(super) async fn size_and_checksum(
+    blobs: &dyn BlobStore,
+    key: &BlobKey,
+) -> Result<Option<(u64, Sha1Checksum)>, StoreError> {
+    let Some(mut content) = blobs.read(key, None).await? else {
+        return Ok(None);
+    };
+    let mut hasher = ContentHasher::new();
+    let mut size = 0;
+    while let Some(bytes) = content.try_next().await? {
+        hasher.update(&bytes);
+        size += bytes.len() as u64;
+    }
+    Ok(Some((size, hasher.finish())))
 }

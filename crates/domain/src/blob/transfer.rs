@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::housekeeping::size_and_checksum;
 use super::{BlobLedger, BlobReference, BlobStore, ByteStream};
 use crate::checksum::ContentHasher;
 use crate::error::StoreError;
@@ -77,8 +78,16 @@ impl ContentTransfer {
     async fn transfer(&self, reference: &BlobReference) -> Result<Transferred, StoreError> {
         match self.to.size(&reference.key).await? {
             Some(size) if size == reference.size => return Ok(Transferred::Kept),
-            // Blobs appear whole or not at all; what has another size was damaged since.
-            Some(_) => self.to.delete(&reference.key).await?,
+            // Blobs appear whole or not at all; what has another size was damaged since. It goes only for one
+            // that is whole: both sides may be one store.
+            Some(_) => match size_and_checksum(&*self.from, &reference.key).await {
+                Ok(Some(found)) if found == (reference.size, reference.checksum) => {
+                    self.to.delete(&reference.key).await?;
+                }
+                Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => return Ok(Transferred::Damaged),
+                Ok(None) => return Ok(Transferred::Missing),
+                Err(error) => return Err(error),
+            },
             None => {}
         }
         match self.from.read(&reference.key, None).await? {

@@ -2,7 +2,7 @@
 
 use crate::support::client::Client;
 use crate::support::setup::postgres::Cluster;
-use crate::support::setup::s3_server::{Fault, S3Server, SECRET};
+use crate::support::setup::s3_server::{Fault, KEY, S3Server, SECRET};
 use crate::support::setup::{Setup, Stores};
 use crate::support::{COMPUTER, Server, Site, eventually};
 use serde_json::{Value, json};
@@ -50,6 +50,14 @@ async fn log(client: &Client, text: &str) -> u16 {
     if status == 500 {
         assert_eq!(answer.text().await.unwrap(), r#"{"Message":"Internal Server Error"}"#);
     }
+    status
+}
+
+/// Asks for the info of a resource; the status, which must come soon.
+async fn is_found(client: &Client, guid: &str) -> u16 {
+    let since = Instant::now();
+    let status = client.get(&format!("/api/v2/resource/info/{guid}")).await.status().as_u16();
+    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
     status
 }
 
@@ -108,6 +116,24 @@ fn a_bucket_that_is_missing_or_lets_nobody_in_ends_the_start() {
     assert!(told.contains("403 Forbidden (SignatureDoesNotMatch"), "{told}");
     let told = refused(&site, &[("PLATEN_BLOBS__ACCESS_KEY_ID", "AKIANOBODY")]);
     assert!(told.contains("403 Forbidden"), "{told}");
+}
+
+/// Without keys in the configuration they come from where the tools of AWS take them.
+#[test]
+fn the_keys_of_the_bucket_may_come_from_the_environment_or_a_profile() {
+    let site = Site::new();
+    let none = [("PLATEN_BLOBS__ACCESS_KEY_ID", ""), ("PLATEN_BLOBS__SECRET_ACCESS_KEY", "")];
+    let check = |variables: &[(&str, &str)]| site.run_with(["blobs", "check"], &[&none, variables].concat());
+    let found = "checked 0, missing 0, damaged 0, orphans 0, removed 0\n";
+    let environment = [("AWS_ACCESS_KEY_ID", KEY), ("AWS_SECRET_ACCESS_KEY", SECRET)];
+    assert_eq!(check(&environment).succeeded(), found);
+    let wrong = [("AWS_ACCESS_KEY_ID", KEY), ("AWS_SECRET_ACCESS_KEY", "a-wrong-secret")];
+    assert!(check(&wrong).failed(1).contains("SignatureDoesNotMatch"));
+    site.write("keys", &format!("[shop]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"));
+    let profile = [("AWS_SHARED_CREDENTIALS_FILE", "keys"), ("AWS_PROFILE", "shop")];
+    assert_eq!(check(&profile).succeeded(), found);
+    let missing = [("AWS_SHARED_CREDENTIALS_FILE", "keys"), ("AWS_PROFILE", "other")];
+    assert!(check(&missing).failed(1).contains("the AWS profile other holds no access key"));
 }
 
 #[tokio::test]
@@ -181,11 +207,13 @@ async fn a_pool_that_is_full_is_named_in_the_log_and_passes() {
         block_in_place(|| {
             Handle::current().block_on(async {
                 sleep(Duration::from_secs(1)).await;
-                assert_eq!(log(&client, "meanwhile").await, 500);
+                // The first holds the connection and waits for the lock, the others for the connection.
+                let (one, other) = tokio::join!(log(&client, "meanwhile"), is_found(&client, GUID));
+                assert_eq!((one, other), (500, 500));
             });
         });
     });
     let told = site.read("server.err");
-    assert!(told.contains("didn't answer in time") || told.contains("pool timed out"), "{told}");
+    assert!(told.contains("pool timed out"), "{told}");
     eventually("it serves again", async || log(&client, "after").await == 200).await;
 }

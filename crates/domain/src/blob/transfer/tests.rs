@@ -76,6 +76,19 @@ async fn what_has_another_size_at_its_destination_is_copied_anew() {
     assert_eq!(to.content(&references[0].key).unwrap(), "whole");
 }
 
+/// A database may be moved alone, beside the same contents.
+#[tokio::test]
+async fn nothing_is_lost_where_both_sides_are_one_store() {
+    let one = blobs();
+    let references = [reference(1, b"whole"), reference(2, b"longer"), reference(3, b"gone")];
+    one.put(&references[0].key, "whole");
+    one.put(&references[1].key, "long");
+    let told = outcomes(&transfer(&references, &one, &one)).await;
+    let expected = [Transferred::Kept, Transferred::Damaged, Transferred::Missing];
+    assert_eq!(told.iter().map(|(_, transferred)| *transferred).collect::<Vec<_>>(), expected);
+    assert_eq!(one.content(&references[1].key).unwrap(), "long");
+}
+
 #[tokio::test]
 async fn a_store_that_fails_ends_the_transfer() {
     let (from, to) = (blobs(), blobs());
