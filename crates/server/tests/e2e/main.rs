@@ -13,6 +13,7 @@ mod commands;
 mod defaults;
 mod draining;
 mod durability;
+mod isolation;
 mod serving;
 mod tls;
 mod upkeep;

@@ -17,6 +17,8 @@ mod copying;
 mod draining;
 #[path = "../e2e/durability.rs"]
 mod durability;
+#[path = "../e2e/isolation/mod.rs"]
+mod isolation;
 mod outages;
 mod processes;
 #[path = "../e2e/serving.rs"]

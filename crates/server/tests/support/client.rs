@@ -3,7 +3,7 @@
 use super::content::{self, sha1};
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Body, Certificate, ClientBuilder, RequestBuilder, Response};
+use reqwest::{Body, Certificate, ClientBuilder, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 
 const BOUNDARY: &str = "a-boundary-that-no-content-holds";
@@ -30,17 +30,26 @@ impl Client {
         Self::new(base, "HardwareHash", hardware_hash, serial_number)
     }
 
+    /// A client that sends no header of its own.
+    pub(crate) fn without_credentials(base: &str) -> Self {
+        Self::with_headers(reqwest::Client::builder(), base, HeaderMap::new())
+    }
+
     fn new(base: &str, credential: &'static str, value: &str, serial_number: &str) -> Self {
         Self::built(reqwest::Client::builder(), base, credential, value, serial_number)
     }
 
     fn built(builder: ClientBuilder, base: &str, credential: &'static str, value: &str, serial_number: &str) -> Self {
-        // The error says that another client in this process has done it.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         headers.insert(credential, HeaderValue::from_str(value).unwrap());
         headers.insert("SerialNumber", HeaderValue::from_str(serial_number).unwrap());
         headers.insert("ApplicationVersion", HeaderValue::from_static("1.2.3"));
+        Self::with_headers(builder, base, headers)
+    }
+
+    fn with_headers(builder: ClientBuilder, base: &str, headers: HeaderMap) -> Self {
+        // The error says that another client in this process has done it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = builder.no_proxy().default_headers(headers).build().unwrap();
         Self { http, base: base.to_owned() }
     }
@@ -60,6 +69,11 @@ impl Client {
 
     pub(crate) async fn try_delete(&self, path: &str) -> reqwest::Result<Response> {
         self.http.delete(format!("{}{path}", self.base)).send().await
+    }
+
+    /// Any request.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.base))
     }
 
     pub(crate) fn post(&self, path: &str) -> RequestBuilder {
