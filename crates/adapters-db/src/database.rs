@@ -10,7 +10,7 @@ use crate::open::{Connections, open};
 use crate::url::Place;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
-    SqlFleetRegistry, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository,
+    SqlFleetRegistry, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository,
 };
 use domain::error::StoreError;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -195,6 +195,11 @@ impl Database {
     /// The port to the refusals that are kept for a while.
     pub fn refusals(&self) -> SqlRefusalRepository {
         SqlRefusalRepository::new(self.core.clone())
+    }
+
+    /// The port through which old records are removed.
+    pub fn retention(&self) -> SqlRetentionRepository {
+        SqlRetentionRepository::new(self.core.clone())
     }
 
     /// The port to what is known of blobs.

@@ -30,6 +30,7 @@ mod open;
 mod page;
 mod refusal;
 mod resource;
+mod retention;
 #[cfg(test)]
 mod testing;
 mod text_head;
@@ -46,3 +47,4 @@ pub use ledger::SqlBlobLedger;
 pub use log_entry::SqlLogRepository;
 pub use refusal::SqlRefusalRepository;
 pub use resource::SqlResourceRepository;
+pub use retention::SqlRetentionRepository;

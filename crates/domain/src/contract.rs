@@ -26,6 +26,7 @@ pub mod resource_delete;
 pub mod resource_find;
 pub mod resource_list;
 pub mod resource_store;
+pub mod retention;
 
 use crate::access::CredentialDirectory;
 use crate::blob::BlobLedger;
@@ -35,6 +36,7 @@ use crate::fleet::{FleetDirectory, FleetRegistry};
 use crate::log_entry::LogRepository;
 use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
+use crate::retention::RetentionRepository;
 use crate::testing::InMemoryStore;
 use std::error::Error;
 use std::sync::Arc;
@@ -54,6 +56,7 @@ pub struct Stores {
     pub credentials: Arc<dyn CredentialDirectory>,
     pub ledger: Arc<dyn BlobLedger>,
     pub refusals: Arc<dyn RefusalRepository>,
+    pub retention: Arc<dyn RetentionRepository>,
 }
 
 impl Stores {
@@ -70,7 +73,8 @@ impl Stores {
             fleet_registry: store.clone(),
             credentials: store.clone(),
             ledger: store.clone(),
-            refusals: store,
+            refusals: store.clone(),
+            retention: store,
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod limits;
 pub mod log_entry;
 pub mod refusal;
 pub mod resource;
+pub mod retention;
 pub mod text;
 pub mod timestamp;
 

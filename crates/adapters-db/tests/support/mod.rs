@@ -62,6 +62,7 @@ impl TestDatabase {
             credentials: Arc::new(self.database.credentials()),
             ledger: Arc::new(self.database.ledger()),
             refusals: Arc::new(self.database.refusals()),
+            retention: Arc::new(self.database.retention()),
         }
     }
 }

@@ -199,6 +199,17 @@ macro_rules! store_contract {
                     refusals_of_unknown_callers_are_bounded_in_all,
                     old_refusals_are_pruned,
                 }
+                retention {
+                    what_is_older_is_removed_and_nothing_younger,
+                    each_kind_is_removed_alone,
+                    batches_take_the_oldest_of_each_organization_in_turn,
+                    a_batch_of_nothing_comes_to_an_end,
+                    a_report_is_removed_with_all_its_parts,
+                    blobs_of_removed_reports_are_discarded_at_the_time_of_the_call,
+                    thousands_of_organizations_are_gone_through,
+                    concurrent_removals_remove_each_record_once,
+                    a_removal_that_was_begun_ends_without_its_caller,
+                }
                 ledger {
                     discarded_blobs_are_named_oldest_first,
                     no_more_discarded_blobs_are_named_than_asked_for,

@@ -7,6 +7,7 @@ mod records;
 mod refusals;
 mod registry;
 mod resources;
+mod retention;
 
 use crate::blob::BlobKey;
 use crate::caller::OrganizationId;

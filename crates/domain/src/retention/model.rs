@@ -1,0 +1,60 @@
+//! What is kept for how long, and how far a removal has come.
+
+use crate::caller::OrganizationId;
+use crate::timestamp::Timestamp;
+use std::time::Duration;
+
+/// What is removed when it is old enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Logs,
+    CrashReports,
+}
+
+impl Kind {
+    pub const ALL: [Self; 2] = [Self::Logs, Self::CrashReports];
+
+    /// The word for it in metrics.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Logs => "logs",
+            Self::CrashReports => "crash_reports",
+        }
+    }
+}
+
+/// How long records are kept, counted from their receipt by the server's clock; `None`: for ever.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Policy {
+    pub logs: Option<Duration>,
+    pub crash_reports: Option<Duration>,
+}
+
+impl Policy {
+    /// How long records of this kind are kept.
+    #[must_use]
+    pub fn of(self, kind: Kind) -> Option<Duration> {
+        match kind {
+            Kind::Logs => self.logs,
+            Kind::CrashReports => self.crash_reports,
+        }
+    }
+}
+
+/// Where a removal goes on: organizations come by their ids, the records of each by their times of receipt.
+/// What comes before it has been removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub organization: OrganizationId,
+    pub received: Timestamp,
+}
+
+/// What became of one batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// Another process is removing; nothing was done.
+    Elsewhere,
+    /// So many records were removed; `rest` is where to go on, `None` if nothing that old is left.
+    Done { removed: u64, rest: Option<Place> },
+}

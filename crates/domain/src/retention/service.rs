@@ -1,0 +1,80 @@
+//! The removal of what the policy no longer keeps, batch by batch.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Kind, Place, Policy, Removal, RetentionRepository};
+use crate::clock::Clock;
+use crate::error::StoreError;
+use crate::timestamp::Timestamp;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Removes old records, as the policy says.
+pub struct RetentionService {
+    repository: Arc<dyn RetentionRepository>,
+    clock: Arc<dyn Clock>,
+    policy: Policy,
+}
+
+impl RetentionService {
+    #[must_use]
+    pub fn new(repository: Arc<dyn RetentionRepository>, clock: Arc<dyn Clock>, policy: Policy) -> Self {
+        Self { repository, clock, policy }
+    }
+
+    /// Begins to remove what is too old now.
+    #[must_use]
+    pub fn begin(&self) -> Round<'_> {
+        let now = self.clock.now();
+        let task = |kind| self.policy.of(kind).map(|age| Task { kind, before: now.minus(age), from: None });
+        Round { service: self, tasks: Kind::ALL.into_iter().filter_map(task).collect() }
+    }
+}
+
+/// One removal of all that was too old when it began. Who removes waits between its steps, so that others get
+/// their turn; it may be dropped at any time.
+pub struct Round<'a> {
+    service: &'a RetentionService,
+    tasks: VecDeque<Task>,
+}
+
+struct Task {
+    kind: Kind,
+    before: Timestamp,
+    from: Option<Place>,
+}
+
+impl Round<'_> {
+    /// Removes a batch of `limit` records at most; says of what and how many, `None` at the end. Where another
+    /// process is removing, the rest is left to it.
+    ///
+    /// # Errors
+    /// A failure of the store. The round then goes on with the next kind; what is left of this one is for
+    /// the next round.
+    pub async fn step(&mut self, limit: u64) -> Result<Option<(Kind, u64)>, StoreError> {
+        let Some(task) = self.tasks.pop_front() else {
+            return Ok(None);
+        };
+        let Task { kind, before, from } = task;
+        let repository = &self.service.repository;
+        let removal = match kind {
+            Kind::Logs => repository.remove_logs(before, from, limit).await?,
+            Kind::CrashReports => {
+                repository.remove_crash_reports(before, from, limit, self.service.clock.now()).await?
+            }
+        };
+        match removal {
+            Removal::Elsewhere => {
+                self.tasks.clear();
+                Ok(None)
+            }
+            Removal::Done { removed, rest } => {
+                if rest.is_some() {
+                    self.tasks.push_front(Task { kind, before, from: rest });
+                }
+                Ok(Some((kind, removed)))
+            }
+        }
+    }
+}

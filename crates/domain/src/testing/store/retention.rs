@@ -1,0 +1,57 @@
+//! The removal of old records in memory.
+
+use super::InMemoryStore;
+use crate::caller::OrganizationId;
+use crate::error::StoreError;
+use crate::retention::{Place, Removal, RetentionRepository};
+use crate::timestamp::Timestamp;
+use async_trait::async_trait;
+
+#[async_trait]
+impl RetentionRepository for InMemoryStore {
+    async fn remove_logs(&self, before: Timestamp, from: Option<Place>, limit: u64) -> Result<Removal, StoreError> {
+        let mut state = self.working()?;
+        let (_, removal) = remove(&mut state.logs, |entry| entry.received, before, from, limit);
+        Ok(removal)
+    }
+
+    async fn remove_crash_reports(
+        &self,
+        before: Timestamp,
+        from: Option<Place>,
+        limit: u64,
+        now: Timestamp,
+    ) -> Result<Removal, StoreError> {
+        let mut state = self.working()?;
+        let (reports, removal) = remove(&mut state.crash_reports, |report| report.received, before, from, limit);
+        for part in reports.into_iter().flat_map(|report| report.parts) {
+            state.discarded.entry(part.key).or_insert(now);
+        }
+        Ok(removal)
+    }
+}
+
+/// Takes what is old out of `records`, the first `limit` in the order of places.
+fn remove<T>(
+    records: &mut Vec<(OrganizationId, T)>,
+    received: impl Fn(&T) -> Timestamp,
+    before: Timestamp,
+    from: Option<Place>,
+    limit: u64,
+) -> (Vec<T>, Removal) {
+    let place = |(organization, record): &(OrganizationId, T)| Place {
+        organization: *organization,
+        received: received(record),
+    };
+    let is_old = |place: Place| place.received < before && from.is_none_or(|from| place >= from);
+    let mut old: Vec<(Place, usize)> = records.iter().map(place).zip(0..).filter(|(place, _)| is_old(*place)).collect();
+    old.sort_unstable();
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let rest = old.get(limit).map(|(place, _)| *place);
+    old.truncate(limit);
+    let mut numbers: Vec<usize> = old.into_iter().map(|(_, number)| number).collect();
+    numbers.sort_unstable();
+    let removed: Vec<T> = numbers.into_iter().rev().map(|number| records.remove(number).1).collect();
+    let done = Removal::Done { removed: removed.len() as u64, rest };
+    (removed, done)
+}
