@@ -115,3 +115,63 @@ async fn has_turn(transaction: &DatabaseTransaction) -> Result<bool, DbErr> {
     let ask = Statement::from_sql_and_values(DbBackend::Postgres, ask, [LOCK.into()]);
     transaction.query_one_raw(ask).await?.map_or(Ok(false), |row| row.try_get_by_index(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+    use sea_orm::{AccessMode, TransactionTrait};
+
+    /// The turn lasts as long as the transaction of a batch.
+    #[tokio::test]
+    async fn who_finds_another_process_removing_does_nothing() {
+        for engine in engines().await.into_iter().filter(|engine| engine.name == "PostgreSQL") {
+            engine.fill().await;
+            let old = Timestamp::from_micros(1_001_000);
+            let other = engine.core().writes.begin_with_config(None, Some(AccessMode::ReadOnly)).await.unwrap();
+            assert!(has_turn(&other).await.unwrap());
+            let retention = engine.database.retention();
+            assert_eq!(retention.remove_logs(old, None, 10).await.unwrap(), Removal::Elsewhere);
+            assert_eq!(retention.remove_crash_reports(old, None, 10, old).await.unwrap(), Removal::Elsewhere);
+            assert_eq!(engine.number("SELECT count(*) FROM log_entry").await, 3000);
+            other.commit().await.unwrap();
+            let done = retention.remove_logs(old, None, 10).await.unwrap();
+            assert!(matches!(done, Removal::Done { removed: 10, rest: Some(_) }), "{done:?}");
+        }
+    }
+
+    /// What was noted of a report's blobs and what is left of it are one step.
+    #[tokio::test]
+    async fn a_batch_that_fails_leaves_all_as_it_was() {
+        for engine in engines().await {
+            engine.fill_all().await;
+            let trouble = match engine.core().backend {
+                DbBackend::Postgres => {
+                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                        $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+                    CREATE TRIGGER refuse BEFORE DELETE ON crash_report FOR EACH ROW EXECUTE FUNCTION refuse()"
+                }
+                _ => {
+                    "CREATE TRIGGER refuse BEFORE DELETE ON crash_report
+                        BEGIN SELECT RAISE(ABORT, 'refused'); END"
+                }
+            };
+            engine.run(trouble).await;
+            let (retention, now) = (engine.database.retention(), Timestamp::from_micros(99));
+            retention.remove_crash_reports(now, None, 10, now).await.unwrap_err();
+            let counts = async || {
+                let mut counts = Vec::new();
+                for table in ["crash_report", "crash_part", "discarded_blob"] {
+                    counts.push(engine.number(&format!("SELECT count(*) FROM {table}")).await);
+                }
+                counts
+            };
+            assert_eq!(counts().await, [1, 1, 0], "{}", engine.name);
+            let on = if engine.core().backend == DbBackend::Postgres { " ON crash_report" } else { "" };
+            engine.run(&format!("DROP TRIGGER refuse{on}")).await;
+            let done = retention.remove_crash_reports(now, None, 10, now).await.unwrap();
+            assert_eq!(done, Removal::Done { removed: 1, rest: None });
+            assert_eq!(counts().await, [0, 0, 1], "{}", engine.name);
+        }
+    }
+}

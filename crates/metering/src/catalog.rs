@@ -61,6 +61,8 @@ catalog! {
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;
     Counter BLOBS_SWEPT "platen_blobs_swept_total" [kind]
         "Blobs that the background work removed: content that was discarded, and half-written content.";
+    Counter RETENTION_REMOVED "platen_retention_removed_total" [kind]
+        "Records that were removed since they were older than the configuration keeps them.";
 }
 
 #[cfg(test)]

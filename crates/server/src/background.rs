@@ -1,9 +1,10 @@
 //! What the server does beside answering requests.
 
 use crate::refusals::prune;
-use crate::wiring;
+use crate::{retention, wiring};
 use domain::blob::{BlobStore, Housekeeping};
 use domain::refusal::RefusalRepository;
+use domain::retention::RetentionService;
 use metering::catalog;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::error::Error;
@@ -25,12 +26,14 @@ pub(crate) fn start(
     grace: Duration,
     blobs: Arc<dyn BlobStore>,
     refusals: Arc<dyn RefusalRepository>,
+    retention: RetentionService,
     metrics: PrometheusHandle,
 ) -> JoinSet<()> {
     let mut work = JoinSet::new();
     work.spawn(sweep_unfinished(blobs));
     work.spawn(sweep_discarded(housekeeping, sweep_period(grace)));
     work.spawn(prune(refusals, wiring::clock()));
+    work.spawn(retention::run(retention));
     work.spawn(async move {
         let mut ticks = interval(UPKEEP_EVERY);
         loop {

@@ -17,6 +17,7 @@ pub(crate) use values::{Address, duration_of as duration};
 use adapters_blob::{BlobConfig, S3Config};
 use anyhow::{Result, bail};
 use domain::limits::Limits;
+use domain::retention::Policy;
 use layers::Raw;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub(crate) struct Config {
     pub(crate) database: Database,
     pub(crate) blobs: Blobs,
     pub(crate) limits: Limits,
+    pub(crate) retention: Policy,
     pub(crate) log: Log,
     pub(crate) telemetry: Telemetry,
 }
@@ -138,6 +140,10 @@ impl Config {
                 max_crash_report_size: required(layers, "limits.max_crash_report_size", values::size)?,
                 max_json_size: required(layers, "limits.max_json_size", values::size)?,
                 max_timestamp_ahead: optional(layers, "limits.max_timestamp_ahead", values::duration)?,
+            },
+            retention: Policy {
+                logs: optional(layers, "retention.logs", values::age)?,
+                crash_reports: optional(layers, "retention.crash_reports", values::age)?,
             },
             log: Log {
                 format: optional(layers, "log.format", log_format)?,

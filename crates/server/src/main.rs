@@ -7,6 +7,7 @@ mod config;
 mod fleet_json;
 mod listen;
 mod refusals;
+mod retention;
 mod shutdown;
 mod system;
 mod telemetry;

@@ -14,6 +14,7 @@ use domain::device_status::DeviceStatusService;
 use domain::fleet::{FleetDirectory, FleetService};
 use domain::log_entry::LogService;
 use domain::resource::ResourceService;
+use domain::retention::{Policy, RetentionService};
 use http_actix::{Readiness, Services};
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -97,6 +98,11 @@ pub(crate) fn fleet_service(database: &Database) -> FleetService {
 /// The upkeep of blobs.
 pub(crate) fn housekeeping(database: &Database, blobs: Arc<dyn BlobStore>, config: &Blobs) -> Housekeeping {
     Housekeeping::new(blobs, Arc::new(database.ledger()), clock(), config.discarded_grace)
+}
+
+/// The removal of old records.
+pub(crate) fn retention(database: &Database, policy: Policy) -> RetentionService {
+    RetentionService::new(Arc::new(database.retention()), clock(), policy)
 }
 
 /// The use cases of clients.

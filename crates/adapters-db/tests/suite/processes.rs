@@ -9,8 +9,9 @@ use domain::clock::Clock;
 use domain::device_status::{DeviceStatus, DeviceStatusRepository};
 use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, NewKey, Queue, Secret};
 use domain::guid::{DeviceGuid, QueueGuid};
-use domain::log_entry::{LogFilter, LogRepository, Pattern};
+use domain::log_entry::{LogFilter, LogRepository, NewLogEntry, Pattern};
 use domain::resource::{Deletion, NewResource, ResourceRepository, StoredContent, Storing};
+use domain::retention::{Removal, RetentionRepository};
 use domain::testing::{
     ACME as ACME_NAME, FixedClock, InMemoryBlobs, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered,
     resource_guid,
@@ -169,6 +170,36 @@ async fn a_key_that_one_process_revokes_is_refused_by_the_others_within_five_sec
             assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+}
+
+/// Each process removes as if it were alone, while entries arrive at all of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn removals_at_once_remove_each_record_once_and_nothing_that_arrives() {
+    for (_test, processes) in engines().await {
+        let entry = |number: i64, time: i64| NewLogEntry { received: at(time), ..a_log_entry(&number.to_string()) };
+        let add = |(number, time): (i64, i64)| {
+            let logs = processes[usize::try_from(number % 3).unwrap()].logs();
+            async move { logs.add(ACME, entry(number, time)).await.unwrap() }
+        };
+        join_all((0..600).map(|number| add((number, number % 7)))).await;
+        let remove = async |process: &Database| {
+            let (retention, mut from, mut all) = (process.retention(), None, 0);
+            loop {
+                match retention.remove_logs(at(7), from, 20).await.unwrap() {
+                    Removal::Elsewhere => {}
+                    Removal::Done { removed, rest: None } => return all + removed,
+                    Removal::Done { removed, rest } => (from, all) = (rest, all + removed),
+                }
+            }
+        };
+        let arriving = join_all((600..900).map(|number| add((number, 7 + number % 7))));
+        let (_, removed) = join(arriving, join_all(processes.iter().map(remove))).await;
+        assert_eq!(removed.iter().sum::<u64>(), 600, "{removed:?}");
+        let all = LogFilter { user: Some(Pattern::new("*")), ..LogFilter::default() };
+        let kept: Vec<_> = processes[0].logs().list(ACME, all).try_collect().await.unwrap();
+        let kept: BTreeSet<i64> = kept.into_iter().map(|entry| entry.description.parse().unwrap()).collect();
+        assert_eq!(kept, (600..900).collect());
     }
 }
 

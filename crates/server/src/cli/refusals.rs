@@ -35,7 +35,7 @@ fn computer(text: &str) -> Result<ComputerGuid, String> {
 }
 
 fn since(text: &str) -> Result<Duration, String> {
-    duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d)".to_owned())
+    duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d, w)".to_owned())
 }
 
 pub(super) async fn run(config: &Config, arguments: RefusalsArguments) -> Result<ExitCode, Failure> {

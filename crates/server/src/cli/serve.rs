@@ -104,8 +104,14 @@ async fn serve(
     let render = Arc::new(move || rendered.render());
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
     let housekeeping = wiring::housekeeping(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
-    let work =
-        background::start(housekeeping, config.blobs.discarded_grace, Arc::clone(&stores.blobs), refusals, metrics);
+    let work = background::start(
+        housekeeping,
+        config.blobs.discarded_grace,
+        Arc::clone(&stores.blobs),
+        refusals,
+        wiring::retention(&stores.database, config.retention),
+        metrics,
+    );
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");

@@ -16,7 +16,8 @@ pub(crate) struct Key {
 const ADDRESS: &str = "an address with a port, such as 127.0.0.1:8080 (port 0 takes a free one)";
 const PATH: &str = "the path of a file";
 const SIZE: &str = "a size above zero, such as 512MiB (units B, KB, KiB, MB, MiB, GB, GiB, TB, TiB)";
-const DURATION: &str = "a duration, such as 30s (units ms, s, m, h, d)";
+const DURATION: &str = "a duration, such as 30s (units ms, s, m, h, d, w)";
+const AGE: &str = "a duration of at least 1d, such as 90d (units h, d, w)";
 const COUNT: &str = "a whole number from 1 to 1024";
 const SWITCH: &str = "true or false";
 
@@ -34,7 +35,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("http.bind_file", None, PATH),
     key("http.base_path", Some(""), "empty, or segments of letters, digits and -._~, such as /platen"),
     key("http.workers", None, COUNT),
-    key("http.read_timeout", Some("30s"), "a duration above zero, such as 30s (units ms, s, m, h, d)"),
+    key("http.read_timeout", Some("30s"), "a duration above zero, such as 30s (units ms, s, m, h, d, w)"),
     key("http.tls_certificate", None, "the path of a PEM file, given together with http.tls_key"),
     key("http.tls_key", None, "the path of a PEM file, given together with http.tls_certificate"),
     key("ops.bind", Some("127.0.0.1:9090"), ADDRESS),
@@ -56,6 +57,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.max_crash_report_size", Some("512MiB"), SIZE),
     key("limits.max_json_size", Some("1MiB"), SIZE),
     key("limits.max_timestamp_ahead", None, DURATION),
+    key("retention.logs", None, AGE),
+    key("retention.crash_reports", None, AGE),
     key("log.format", None, "text or json"),
     key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
     key("telemetry.otlp_endpoint", None, "the http:// or https:// URL of a collector, such as http://localhost:4318"),

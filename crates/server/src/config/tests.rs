@@ -33,6 +33,8 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("limits.max_crash_report_size", "10MB", "0"),
     ("limits.max_json_size", "64KiB", "1.5MiB"),
     ("limits.max_timestamp_ahead", "5m", "soon"),
+    ("retention.logs", "13w", "0d"),
+    ("retention.crash_reports", "2w", "90m"),
     ("log.format", "json", "xml"),
     ("log.level", "warn,domain=trace", "verbose"),
     ("telemetry.otlp_endpoint", "http://collector:4318", "collector:4318"),
@@ -56,6 +58,7 @@ fn shown(config: &Config, key: &str) -> String {
     };
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let file = |file: &Option<PathBuf>| or_none(file.as_ref().map(|path| path.display().to_string()));
+    let weeks = |age: Duration| format!("{}w", age.as_secs() / 604_800);
     let secret = |secret: &SecretString| secret.expose_secret().to_owned();
     match key {
         "http.bind" => config.http.listener.bind.to_string(),
@@ -93,6 +96,8 @@ fn shown(config: &Config, key: &str) -> String {
         "limits.max_timestamp_ahead" => {
             or_none(config.limits.max_timestamp_ahead.map(|ahead| format!("{}m", ahead.as_secs() / 60)))
         }
+        "retention.logs" => or_none(config.retention.logs.map(weeks)),
+        "retention.crash_reports" => or_none(config.retention.crash_reports.map(weeks)),
         "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),
         "log.level" => or_none(config.log.level.clone()),
         "telemetry.otlp_endpoint" => or_none(config.telemetry.otlp_endpoint.clone()),
@@ -172,6 +177,8 @@ fn without_a_file_and_variables_the_defaults_count() {
         ("limits.max_crash_report_size", "536MB"),
         ("limits.max_json_size", "1024KiB"),
         ("limits.max_timestamp_ahead", "none"),
+        ("retention.logs", "none"),
+        ("retention.crash_reports", "none"),
         ("log.format", "none"),
         ("log.level", "none"),
     ];
@@ -237,7 +244,7 @@ fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
 
     let told = refusal(Some("[web]\nport = 80"), &[]);
     assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
-    assert!(told.ends_with("allowed are http, ops, database, blobs, limits, log, telemetry"), "{told}");
+    assert!(told.ends_with("allowed are http, ops, database, blobs, limits, retention, log, telemetry"), "{told}");
 
     let told = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
     assert!(told.ends_with("not a section; allowed is a table [http]"), "{told}");
@@ -372,9 +379,25 @@ fn sizes_and_durations_overflow_into_a_refusal() {
     }
     assert_eq!(values::size(&Raw::Text("512MiB")), Some(512 << 20));
     assert_eq!(values::duration(&Raw::Text("2d")), Some(Duration::from_hours(48)));
+    assert_eq!(values::duration(&Raw::Text("3w")), Some(Duration::from_hours(21 * 24)));
     for duration in ["", "s", "1", "1 week", "-1s", "99999999999999999999d", "999999999999999d"] {
         assert_eq!(values::duration(&Raw::Text(duration)), None, "{duration}");
     }
+}
+
+/// "6m" are minutes, whatever was meant.
+#[test]
+fn records_are_kept_for_a_day_at_least() {
+    assert_eq!(values::age(&Raw::Text("1d")), Some(Duration::from_hours(24)));
+    assert_eq!(values::age(&Raw::Text("24h")), Some(Duration::from_hours(24)));
+    for age in ["0d", "0s", "6m", "23h", "86399s", "90", "1y", "-1d"] {
+        assert_eq!(values::age(&Raw::Text(age)), None, "{age}");
+    }
+    let told = refusal(Some("retention.logs = '6m'"), &[]);
+    assert!(
+        told.ends_with("\"6m\" is not allowed; allowed is a duration of at least 1d, such as 90d (units h, d, w)"),
+        "{told}"
+    );
 }
 
 #[test]

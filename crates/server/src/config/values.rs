@@ -177,6 +177,7 @@ pub(crate) fn duration_of(text: &str) -> Option<Duration> {
         "m" => 60_000,
         "h" => 3_600_000,
         "d" => 86_400_000,
+        "w" => 604_800_000,
         _ => return None,
     };
     Some(Duration::from_millis(digits.checked_mul(millis)?))
@@ -184,6 +185,12 @@ pub(crate) fn duration_of(text: &str) -> Option<Duration> {
 
 pub(super) fn positive_duration(raw: &Raw<'_>) -> Option<Duration> {
     duration(raw).filter(|duration| !duration.is_zero())
+}
+
+/// How long records are kept. Whoever writes less than a day has mistaken the unit, and would lose what can't
+/// be brought back.
+pub(super) fn age(raw: &Raw<'_>) -> Option<Duration> {
+    duration(raw).filter(|duration| *duration >= Duration::from_hours(24))
 }
 
 /// Log directives. One bare word must be a level: as a directive it would be a target, and a

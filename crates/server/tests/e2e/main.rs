@@ -14,6 +14,7 @@ mod defaults;
 mod draining;
 mod durability;
 mod isolation;
+mod retention;
 mod serving;
 mod tls;
 mod upkeep;

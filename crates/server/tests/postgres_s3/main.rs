@@ -21,6 +21,8 @@ mod durability;
 mod isolation;
 mod outages;
 mod processes;
+#[path = "../e2e/retention.rs"]
+mod retention;
 #[path = "../e2e/serving.rs"]
 mod serving;
 mod tls;

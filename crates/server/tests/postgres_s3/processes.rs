@@ -1,5 +1,6 @@
 //! Three server processes over one database and one bucket are one service.
 
+use crate::retention::{RETENTION, age, entries, log, multiply_entries, removed};
 use crate::support::client::Client;
 use crate::support::content::sha1;
 use crate::support::{ANNS_KEY, DEVICE, Server, Site, eventually};
@@ -195,4 +196,32 @@ async fn assert_refused(answer: reqwest::Response, message: &str) -> usize {
     assert_eq!(answer.status(), 400);
     assert_eq!(answer.text().await.unwrap(), json!({ "Message": message }).to_string());
     0
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_remove_each_old_record_once() {
+    let site = Site::new();
+    let server = site.serve().await;
+    log(&server.client(), "old").await;
+    for number in 0..20 {
+        server.client().report_crash(&format!("old {number}"), b"dump").await;
+    }
+    server.stop();
+    multiply_entries(&site, 5_000).await;
+    age(&site, 100).await;
+    site.configure(RETENTION);
+    let servers = [site.serve_beside("first.").await, site.serve_beside("second.").await];
+    for (kind, count) in [("logs", 5_000), ("crash_reports", 20)] {
+        let mut counted = 0;
+        eventually("all is removed", async || {
+            counted = removed(&servers[0], kind).await + removed(&servers[1], kind).await;
+            counted >= count
+        })
+        .await;
+        assert_eq!(counted, count, "{kind}");
+    }
+    assert_eq!(entries(&site).await, 0);
+    eventually("the content is swept", async || site.stored_files() == 0).await;
+    servers.into_iter().for_each(Server::stop);
+    assert_eq!(site.run("blobs check").succeeded(), "checked 0, missing 0, damaged 0, orphans 0, removed 0\n");
 }
