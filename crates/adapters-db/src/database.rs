@@ -10,7 +10,8 @@ use crate::open::{Connections, open};
 use crate::url::Place;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
-    SqlFleetRegistry, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository,
+    SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository,
+    SqlRetentionRepository,
 };
 use domain::error::StoreError;
 use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
@@ -200,6 +201,11 @@ impl Database {
     /// The port through which old records are removed.
     pub fn retention(&self) -> SqlRetentionRepository {
         SqlRetentionRepository::new(self.core.clone())
+    }
+
+    /// The port to what is stored, for the operator.
+    pub fn inspection(&self) -> SqlInspectionRepository {
+        SqlInspectionRepository::new(self.core.clone())
     }
 
     /// The port to what is known of blobs.

@@ -120,7 +120,7 @@ fn new_row(organization: OrganizationId, status: DeviceStatus) -> ActiveModel {
     }
 }
 
-fn stored(row: Model) -> Result<DeviceStatus, StoreError> {
+pub(crate) fn stored(row: Model) -> Result<DeviceStatus, StoreError> {
     let device = DeviceGuid::from(row.device_guid);
     let owner = Owner { what: "device status", id: &device };
     let inks: Vec<InkColumns> = owner.need(serde_json::from_str(&row.remaining_inks).ok())?;

@@ -18,6 +18,7 @@ pub mod fleet_conflicts;
 pub mod fleet_directory;
 pub mod fleet_keys;
 pub mod fleet_registry;
+pub mod inspection;
 pub mod ledger;
 pub mod log_entry;
 pub mod log_filter;
@@ -33,6 +34,7 @@ use crate::blob::BlobLedger;
 use crate::crash_report::CrashReportRepository;
 use crate::device_status::DeviceStatusRepository;
 use crate::fleet::{FleetDirectory, FleetRegistry};
+use crate::inspection::InspectionRepository;
 use crate::log_entry::LogRepository;
 use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
@@ -57,6 +59,7 @@ pub struct Stores {
     pub ledger: Arc<dyn BlobLedger>,
     pub refusals: Arc<dyn RefusalRepository>,
     pub retention: Arc<dyn RetentionRepository>,
+    pub inspection: Arc<dyn InspectionRepository>,
 }
 
 impl Stores {
@@ -74,7 +77,8 @@ impl Stores {
             credentials: store.clone(),
             ledger: store.clone(),
             refusals: store.clone(),
-            retention: store,
+            retention: store.clone(),
+            inspection: store,
         }
     }
 }

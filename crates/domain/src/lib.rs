@@ -12,6 +12,7 @@ pub mod device_status;
 pub mod error;
 pub mod fleet;
 pub mod guid;
+pub mod inspection;
 pub mod json;
 pub mod limits;
 pub mod log_entry;

@@ -3,16 +3,19 @@
 mod blobs;
 mod config;
 mod copy;
+mod devices;
 mod failure;
 mod fleet;
 mod healthcheck;
 mod key;
+mod look;
 mod manual;
 mod migrate;
 mod openapi;
 mod output;
 mod refusals;
 mod serve;
+mod table;
 
 use crate::config::{self as configuration, Config};
 use crate::telemetry;
@@ -62,6 +65,8 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
+    /// List the devices with their last status
+    Devices(devices::DevicesArguments),
     /// List the last refusals, the newest first
     Refusals(refusals::RefusalsArguments),
     /// Show the effective configuration and where each value was set
@@ -120,6 +125,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Copy { to } => copy::run(&config, &to).await,
+            Command::Devices(arguments) => devices::run(&config, arguments).await,
             Command::Refusals(arguments) => refusals::run(&config, arguments).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
             Command::Openapi => openapi::run(&config),
@@ -153,11 +159,13 @@ mod tests {
             "migrate",
             "fleet apply f.json",
             "fleet export",
+            "fleet show --json",
             "key issue --organization A --user B",
             "key revoke --organization A --user B",
             "blobs check",
             "copy --to t.toml",
             "config",
+            "devices --status Error",
             "refusals",
             "openapi",
             "completions bash",
@@ -196,6 +204,7 @@ mod tests {
             ("platen serve --port 1", "unexpected argument '--port'"),
             ("platen refusals --since yesterday", "such as 1h"),
             ("platen refusals --computer RIP-01", "it is not a GUID"),
+            ("platen devices --status Idle,Broken", "allowed is Error, Idle, Offline"),
             ("platen migrate --config", "a value is required for '--config <FILE>'"),
         ];
         for (line, expected) in lines {

@@ -24,7 +24,8 @@ pub(crate) fn pretty(fleet: &Fleet) -> String {
     format!("{:#}", json!({ "organizations": organizations }))
 }
 
-fn organization(organization: &FleetOrganization) -> Value {
+/// An organization in the form of a file.
+pub(crate) fn organization(organization: &FleetOrganization) -> Value {
     object([
         ("name", Some(json!(organization.name))),
         ("publisher", organization.publisher.map(Value::from)),

@@ -53,6 +53,18 @@ pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database,
     }
 }
 
+/// Opens the database to look at what is there. Nothing is changed: its schema must be the one that this program knows.
+pub(crate) async fn open_unchanged(config: &DatabaseSection) -> Result<Database> {
+    let database = Database::connect(&database_config(config)).await.map_err(|error| anyhow!("{error}"))?;
+    match database.require_current().await {
+        Ok(()) => Ok(database),
+        Err(error) => {
+            close(database).await;
+            Err(anyhow!("{error}"))
+        }
+    }
+}
+
 /// Opens the database as [`open_database`] does, unless another process has it open.
 pub(crate) async fn open_database_alone(section: &DatabaseSection) -> Result<Database> {
     if Database::is_in_use(&database_config(section)).await.map_err(|error| anyhow!("{error}"))? {

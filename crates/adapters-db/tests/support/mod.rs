@@ -63,6 +63,7 @@ impl TestDatabase {
             ledger: Arc::new(self.database.ledger()),
             refusals: Arc::new(self.database.refusals()),
             retention: Arc::new(self.database.retention()),
+            inspection: Arc::new(self.database.inspection()),
         }
     }
 }

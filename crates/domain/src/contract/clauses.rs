@@ -210,6 +210,15 @@ macro_rules! store_contract {
                     concurrent_removals_remove_each_record_once,
                     a_removal_that_was_begun_ends_without_its_caller,
                 }
+                inspection {
+                    organizations_are_listed_by_name,
+                    one_organization_is_found_by_its_exact_name,
+                    devices_are_listed_with_their_last_status,
+                    devices_are_sorted_by_name_then_guid,
+                    devices_are_listed_by_status,
+                    only_the_devices_of_the_organization_are_listed,
+                    a_list_of_thousands_of_devices_is_whole_and_in_order,
+                }
                 ledger {
                     discarded_blobs_are_named_oldest_first,
                     no_more_discarded_blobs_are_named_than_asked_for,

@@ -2,6 +2,7 @@
 
 mod directories;
 mod fleet_state;
+mod inspection;
 mod ledger;
 mod records;
 mod refusals;

@@ -1,5 +1,6 @@
 //! How commands fail: one line on stderr and the exit code.
 
+use super::table::visible;
 use std::process::ExitCode;
 
 /// Wrong usage, configuration or fleet file.
@@ -66,7 +67,8 @@ fn one_line(text: &str) -> String {
 
 #[expect(clippy::print_stderr, reason = "this is where commands tell why they failed")]
 fn tell(line: &str) {
-    eprintln!("{line}");
+    // Names of records may be told, which anybody may have chosen.
+    eprintln!("{}", visible(line));
 }
 
 #[cfg(test)]

@@ -1,7 +1,11 @@
-//! `platen fleet apply` and `platen fleet export`
+//! `platen fleet apply`, `platen fleet export` and `platen fleet show`
+
+mod show;
 
 use super::failure::Failure;
+use super::look::Look;
 use super::output;
+use super::table::visible_json;
 use crate::config::Config;
 use crate::{fleet_json, wiring};
 use clap::Subcommand;
@@ -23,6 +27,8 @@ pub(super) enum FleetCommand {
         #[arg(long, value_name = "NAME")]
         organization: Option<String>,
     },
+    /// Show the registered fleet as a table
+    Show(Look),
 }
 
 pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCode, Failure> {
@@ -30,6 +36,7 @@ pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCo
     let task = match command {
         FleetCommand::Apply { file } => Task::Apply(fleet_json::read(&file).map_err(Failure::Misuse)?),
         FleetCommand::Export { organization } => Task::Export(organization),
+        FleetCommand::Show(asked) => return show::run(config, &asked).await,
     };
     let (database, _) = wiring::open_database(&config.database).await?;
     let done = execute(&wiring::fleet_service(&database), task).await;
@@ -47,7 +54,7 @@ async fn execute(service: &FleetService, task: Task) -> anyhow::Result<()> {
     match task {
         Task::Apply(fleet) => output::applied(&service.apply(&fleet).await?, output::warning),
         Task::Export(organization) => {
-            output::line(&fleet_json::pretty(&service.export(organization.as_deref()).await?))
+            output::line(&visible_json(&fleet_json::pretty(&service.export(organization.as_deref()).await?)))
         }
     }
 }

@@ -1,15 +1,62 @@
 //! What commands answer on stdout, line by line.
 
+use super::table::{visible, visible_json};
 use crate::fleet_json::key_line;
 use anyhow::{Context, Result};
 use domain::fleet::{Applied, NewKey};
+use std::fmt;
 use std::io::{self, ErrorKind, Write, stdout};
 
 /// Prints one line at once. Whoever has read enough, as `head` does, ends nothing but the reading.
 pub(super) fn line(text: &str) -> Result<()> {
     match print(text) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        printed => printed.context("cannot write to stdout"),
+        printed => printed.context(FAILED),
+    }
+}
+
+const FAILED: &str = "cannot write to stdout";
+
+/// The reader of stdout has read enough: there is nobody to go on for, and nothing failed.
+#[derive(Debug)]
+pub(super) struct ReaderGone;
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the reader of stdout is gone")
+    }
+}
+
+impl std::error::Error for ReaderGone {}
+
+/// Where a listing of any length goes. Unlike [`line`], writing fails with [`ReaderGone`] where nobody reads on.
+pub(super) struct Out<'a>(&'a mut dyn Write);
+
+impl<'a> Out<'a> {
+    /// Over a buffer of stdout.
+    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+        Self(out)
+    }
+
+    pub(super) fn line(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())?;
+        self.bytes(b"\n")
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        written(self.0.write_all(bytes))
+    }
+
+    /// Lets the reader see what was written.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        written(self.0.flush())
+    }
+}
+
+fn written(outcome: io::Result<()>) -> Result<()> {
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(ReaderGone.into()),
+        written => written.context(FAILED),
     }
 }
 
@@ -21,7 +68,7 @@ fn print(text: &str) -> io::Result<()> {
 
 /// Prints a key: the only time that it is shown (decision A1).
 pub(super) fn key(key: &NewKey) -> Result<()> {
-    print(&key_line(key))
+    print(&visible_json(&key_line(key)))
         .with_context(|| format!("a key was issued for {} of {} but is lost", key.user, key.organization))
 }
 
@@ -39,5 +86,5 @@ pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
 /// Tells stderr what the operator should know, apart from what the command answers.
 #[expect(clippy::print_stderr, reason = "warnings must not mix with the answer on stdout")]
 pub(super) fn warning(text: &str) {
-    eprintln!("warning: {text}");
+    eprintln!("warning: {}", visible(text));
 }

@@ -1,13 +1,15 @@
 //! `platen refusals`
 
 use super::failure::Failure;
-use super::output;
+use super::look::{Look, json_line, look};
+use super::output::Out;
+use super::table::{Cell, Column, Screen, Table};
 use crate::config::{Config, duration};
 use crate::wiring;
 use clap::Args;
 use domain::guid::ComputerGuid;
 use domain::refusal::{RefusalFilter, RefusalRepository, Refused};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,66 +18,73 @@ const PAGE: u64 = 200;
 
 #[derive(Debug, Args)]
 pub(super) struct RefusalsArguments {
-    /// Only those of this organization
-    #[arg(long, value_name = "NAME")]
-    organization: Option<String>,
+    #[command(flatten)]
+    look: Look,
     /// Only those of this computer
     #[arg(long, value_name = "GUID", value_parser = computer)]
     computer: Option<ComputerGuid>,
     /// Only those of this last while, such as 90s, 30m, 1h or 2d
     #[arg(long, value_name = "DURATION", value_parser = since)]
     since: Option<Duration>,
-    /// One JSON object a line
-    #[arg(long)]
-    json: bool,
 }
 
 fn computer(text: &str) -> Result<ComputerGuid, String> {
     ComputerGuid::parse(text).ok_or_else(|| "it is not a GUID".to_owned())
 }
 
-fn since(text: &str) -> Result<Duration, String> {
+/// Reads a last while.
+pub(super) fn since(text: &str) -> Result<Duration, String> {
     duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d, w)".to_owned())
 }
 
 pub(super) async fn run(config: &Config, arguments: RefusalsArguments) -> Result<ExitCode, Failure> {
-    let RefusalsArguments { organization, computer, since, json } = arguments;
+    let RefusalsArguments { look: Look { organization, json }, computer, since } = arguments;
     let since = since.map(|since| wiring::clock().now().minus(since));
-    let (database, _) = wiring::open_database(&config.database).await?;
     let filter = RefusalFilter { organization, computer, since };
-    let listed = list(&database.refusals(), &filter, json).await;
-    wiring::close(database).await;
-    listed?;
-    Ok(ExitCode::SUCCESS)
+    look(config, async |database, out| list(&database.refusals(), &filter, json, Screen::of_stdout(), out).await).await
 }
 
-async fn list(refusals: &dyn RefusalRepository, filter: &RefusalFilter, as_json: bool) -> anyhow::Result<()> {
+async fn list(
+    refusals: &dyn RefusalRepository,
+    filter: &RefusalFilter,
+    as_json: bool,
+    screen: Screen,
+    out: &mut Out<'_>,
+) -> anyhow::Result<()> {
+    let mut table = Table::new(COLUMNS, screen);
     let mut behind = None;
     loop {
         let page = refusals.page(filter, behind, PAGE).await?;
         let Some(last) = page.last() else {
-            return Ok(());
+            return table.flush(out);
         };
-        let lines = if as_json { page.iter().map(json_line).collect() } else { table(&page, behind.is_none()) };
-        for line in lines {
-            output::line(&line)?;
-        }
         behind = Some((last.refusal.at, last.number));
+        for refused in &page {
+            if as_json { json_line(out, &json_of(refused)) } else { table.row(out, cells(refused)) }?;
+        }
     }
 }
 
-/// Columns before the last one, which is as wide as it is.
-const COLUMNS: [&str; 6] = ["TIME", "STATUS", "OPERATION", "REASON", "CALLER", "CREDENTIAL"];
+const COLUMNS: [Column; 7] = [
+    Column("TIME", 20),
+    Column("STATUS", 6),
+    Column("OPERATION", 8),
+    Column("REASON", 8),
+    Column("CALLER", 8),
+    Column("CREDENTIAL", 4),
+    Column("DETAIL", 8),
+];
 
-fn cells(refused: &Refused) -> [String; 6] {
+fn cells(refused: &Refused) -> Vec<Cell> {
     let refusal = &refused.refusal;
-    [
-        refusal.at.to_string(),
-        refusal.status.to_string(),
-        refusal.operation.clone(),
-        refusal.reason.clone(),
-        caller(refused),
-        refusal.credential.as_str().to_owned(),
+    vec![
+        Cell::new(refusal.at.to_string()),
+        Cell::new(refusal.status.to_string()),
+        Cell::new(&refusal.operation),
+        Cell::new(&refusal.reason),
+        Cell::new(caller(refused)),
+        Cell::new(refusal.credential.as_str()),
+        Cell::new(&refusal.detail),
     ]
 }
 
@@ -91,22 +100,7 @@ fn caller(refused: &Refused) -> String {
     }
 }
 
-/// The rows of a page, under the names of the columns if it is the first.
-fn table(page: &[Refused], is_first: bool) -> Vec<String> {
-    let head = COLUMNS.map(str::to_owned);
-    let heads = is_first.then_some((head, "DETAIL")).into_iter();
-    let rows = page.iter().map(|refused| (cells(refused), refused.refusal.detail.as_str()));
-    let rows: Vec<([String; 6], &str)> = heads.chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|(cells, _)| cells[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
-    let line = |(cells, detail): &([String; 6], &str)| {
-        let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  "));
-        format!("{}{detail}", padded.collect::<String>()).trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
-fn json_line(refused: &Refused) -> String {
+fn json_of(refused: &Refused) -> Value {
     let refusal = &refused.refusal;
     json!({
         "time": refusal.at.precise(),
@@ -121,14 +115,13 @@ fn json_line(refused: &Refused) -> String {
         "address": refusal.address,
         "request_id": refusal.request_id,
     })
-    .to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use domain::caller::OrganizationId;
-    use domain::refusal::{CredentialKind, NewRefusal, Owner};
+    use domain::refusal::{CredentialKind, MockRefusalRepository, NewRefusal, Owner};
     use domain::testing::a_refusal;
 
     fn of_ann() -> Refused {
@@ -138,7 +131,7 @@ mod tests {
             detail: "sent 2026-01-01".to_owned(),
             ..a_refusal(Owner::Organization(OrganizationId(1)))
         };
-        Refused { number: 1, organization: Some("Acme Print".to_owned()), refusal }
+        Refused { number: 1, organization: Some("Acme\x1b[2J Print".to_owned()), refusal }
     }
 
     fn of_nobody() -> Refused {
@@ -146,23 +139,34 @@ mod tests {
         Refused { number: 2, organization: None, refusal: NewRefusal { detail: String::new(), ..a_refusal(owner) } }
     }
 
-    #[test]
-    fn columns_stand_under_their_names() {
-        let lines = table(&[of_ann(), of_nobody()], true);
+    #[tokio::test]
+    async fn pages_follow_each_other_in_one_table() {
+        let mut refusals = MockRefusalRepository::new();
+        refusals.expect_page().times(3).returning(|_, behind, _| {
+            Ok(match behind {
+                None => vec![of_ann()],
+                Some((_, 1)) => vec![of_nobody()],
+                Some(_) => Vec::new(),
+            })
+        });
+        let mut answer = Vec::new();
+        let screen = Screen { width: None, colours: false };
+        list(&refusals, &RefusalFilter::default(), false, screen, &mut Out::new(&mut answer)).await.unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let lines: Vec<&str> = answer.lines().collect();
         assert_eq!(lines.len(), 3);
         let place = |name: &str| lines[0].find(name).unwrap();
-        assert_eq!(lines[1].find("Acme Print / Ann"), Some(place("CALLER")));
+        assert_eq!(lines[1].find("Acme\\x1b[2J Print / Ann"), Some(place("CALLER")));
         assert_eq!(lines[2].find("192.0.2.1"), Some(place("CALLER")));
         assert_eq!(lines[1].find("sent 2026"), Some(place("DETAIL")));
-        assert!(lines.iter().all(|line| line.trim_end() == line));
-        assert_eq!(table(&[of_ann()], false).len(), 1);
+        assert!(lines.iter().all(|line| line.trim_end() == *line));
     }
 
     #[test]
     fn json_names_what_is_known_and_null_for_the_rest() {
-        let line: serde_json::Value = serde_json::from_str(&json_line(&of_nobody())).unwrap();
+        let line = json_of(&of_nobody());
         assert_eq!((&line["address"], &line["organization"]), (&json!("192.0.2.1"), &json!(null)));
-        let line: serde_json::Value = serde_json::from_str(&json_line(&of_ann())).unwrap();
+        let line = json_of(&of_ann());
         assert_eq!((&line["user"], &line["credential"]), (&json!("Ann"), &json!("mis_key")));
     }
 

@@ -14,6 +14,7 @@ mod defaults;
 mod draining;
 mod durability;
 mod isolation;
+mod looking;
 mod retention;
 mod serving;
 mod tls;

@@ -19,6 +19,8 @@ mod draining;
 mod durability;
 #[path = "../e2e/isolation/mod.rs"]
 mod isolation;
+#[path = "../e2e/looking.rs"]
+mod looking;
 mod outages;
 mod processes;
 #[path = "../e2e/retention.rs"]

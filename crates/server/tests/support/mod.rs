@@ -229,7 +229,7 @@ impl Site {
     }
 
     /// A program that runs ours.
-    fn wrapped(&self, program: &str) -> Command {
+    pub(crate) fn wrapped(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {

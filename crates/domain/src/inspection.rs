@@ -1,0 +1,13 @@
+//! What came in, as the operator looks at it: of one organization or of all.
+//!
+//! Clients reach nothing of this. Their ports take the organization of the caller and no other; here it is the
+//! operator who says how much is looked at.
+
+mod model;
+mod repository;
+
+pub use model::{InspectedDevice, RegisteredOrganization};
+pub use repository::InspectionRepository;
+
+#[cfg(any(test, feature = "test-support"))]
+pub use repository::MockInspectionRepository;

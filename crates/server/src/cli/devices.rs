@@ -1,0 +1,354 @@
+//! `platen devices`
+
+use super::failure::Failure;
+use super::look::{Look, json_line, look, organizations};
+use super::output::Out;
+use super::table::{Cell, Column, Screen, Table, Tint, clipped, columns_of, padded, visible};
+use crate::config::Config;
+use crate::wiring;
+use anyhow::Result;
+use clap::Args;
+use domain::device_status::{ConnectionState, QueueLength, RemainingInk, Status};
+use domain::inspection::{InspectedDevice, InspectionRepository};
+use domain::timestamp::Timestamp;
+use futures_util::TryStreamExt;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// Characters of the bar of a full ink.
+const BAR: usize = 20;
+
+/// Columns that the name of an ink takes at most before its bar.
+const INK_NAME: usize = 20;
+
+#[derive(Debug, Args)]
+pub(super) struct DevicesArguments {
+    #[command(flatten)]
+    look: Look,
+    /// Only devices whose last status is this one: Error, Idle, Offline, Printing, Aborting, Sleeping or Calibrating;
+    /// several are joined by commas
+    #[arg(long, value_name = "STATUS", value_parser = status, value_delimiter = ',')]
+    status: Vec<Status>,
+}
+
+fn status(text: &str) -> Result<Status, String> {
+    let words = || Status::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>().join(", ");
+    Status::parse(text).ok_or_else(|| format!("allowed is {}", words()))
+}
+
+pub(super) async fn run(config: &Config, arguments: DevicesArguments) -> Result<ExitCode, Failure> {
+    let now = wiring::clock().now();
+    look(config, async |database, out| {
+        list(&database.inspection(), &arguments, &Shown { now, screen: Screen::of_stdout() }, out).await
+    })
+    .await
+}
+
+/// When and where devices are shown.
+struct Shown {
+    now: Timestamp,
+    screen: Screen,
+}
+
+async fn list(
+    inspection: &dyn InspectionRepository,
+    arguments: &DevicesArguments,
+    shown: &Shown,
+    out: &mut Out<'_>,
+) -> Result<()> {
+    let on_terminal = shown.screen.width.is_some();
+    let inks = (!on_terminal).then_some(Column("INKS", 4));
+    let mut table = Table::new(COLUMNS.into_iter().chain(inks), shown.screen);
+    for organization in organizations(inspection, arguments.look.organization.as_deref()).await? {
+        let mut devices = inspection.devices(organization.id, arguments.status.clone());
+        while let Some(device) = devices.try_next().await? {
+            if arguments.look.json {
+                json_line(out, &json_of(&organization.name, &device, shown.now))?;
+                continue;
+            }
+            let inks = device.status.as_ref().map_or(&[][..], |status| &status.remaining_inks);
+            let mut cells = cells(&organization.name, &device, shown.now);
+            if !on_terminal {
+                cells.push(Cell::new(shares(inks)));
+            }
+            table.row(out, cells)?;
+            if on_terminal {
+                bars(inks, shown.screen).try_for_each(|bar| table.note(out, bar))?;
+            }
+        }
+    }
+    table.flush(out)
+}
+
+const COLUMNS: [Column; 8] = [
+    Column("ORGANIZATION", 8),
+    Column("DEVICE", 8),
+    Column("STATUS", 8),
+    Column("AGE", 4),
+    Column("CONNECTION", 4),
+    Column("TEMPERATURE", 4),
+    Column("QUEUE", 6),
+    Column("MESSAGE", 7),
+];
+
+fn cells(organization: &str, device: &InspectedDevice, now: Timestamp) -> Vec<Cell> {
+    let of_status = |show: fn(&domain::device_status::DeviceStatus) -> String| device.status.as_ref().map(show);
+    let word = device.status.as_ref().map(|status| status.status);
+    let connection = device.status.as_ref().and_then(|status| status.connection_state);
+    let cell = |text: Option<String>| Cell::new(text.unwrap_or_else(|| "-".to_owned()));
+    vec![
+        Cell::new(organization),
+        Cell::new(&device.name),
+        cell(word.map(|status| status.as_str().to_owned())).tinted(word.and_then(tint)),
+        cell(device.status.as_ref().map(|status| age(status.received, now))),
+        cell(connection.map(|state| state.as_str().to_owned()))
+            .tinted(connection.filter(|state| *state != ConnectionState::Online).map(|_| Tint::Yellow)),
+        cell(device.status.as_ref().and_then(|status| status.temperature).map(|degrees| format!("{degrees} °C"))),
+        cell(of_status(|status| match status.queue_length {
+            QueueLength::Length(units) => format!("length {units}"),
+            QueueLength::Area(units) => format!("area {units}"),
+            QueueLength::Sheets(sheets) => format!("sheets {sheets}"),
+        })),
+        Cell::new(device.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()),
+    ]
+}
+
+fn tint(status: Status) -> Option<Tint> {
+    match status {
+        Status::Error => Some(Tint::Red),
+        Status::Offline | Status::Aborting => Some(Tint::Yellow),
+        Status::Printing => Some(Tint::Green),
+        Status::Idle | Status::Sleeping | Status::Calibrating => None,
+    }
+}
+
+/// How long ago a status was received, in its largest whole unit. Clocks differ: it is never from the future.
+fn age(received: Timestamp, now: Timestamp) -> String {
+    let seconds = age_in_seconds(received, now);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+fn age_in_seconds(received: Timestamp, now: Timestamp) -> i64 {
+    (now.as_micros().saturating_sub(received.as_micros()) / 1_000_000).max(0)
+}
+
+/// What of its tank an ink fills, from 0 to 1; `None` where that is unknown.
+fn share(ink: &RemainingInk) -> Option<f64> {
+    (ink.level >= 0.0 && ink.max_level > 0.0).then(|| (ink.level / ink.max_level).min(1.0))
+}
+
+/// `Cyan 53%, Black ?`
+fn shares(inks: &[RemainingInk]) -> String {
+    let share = |ink: &RemainingInk| match share(ink) {
+        Some(share) => format!("{} {:.0}%", ink.name, share * 100.0),
+        None => format!("{} ?", ink.name),
+    };
+    inks.iter().map(share).collect::<Vec<_>>().join(", ")
+}
+
+/// A line for each ink, as wide as the terminal at most.
+fn bars(inks: &[RemainingInk], screen: Screen) -> impl Iterator<Item = String> {
+    let names: Vec<_> = inks.iter().map(|ink| visible(&ink.name)).collect();
+    let widest = names.iter().map(|name| columns_of(name)).max().unwrap_or_default().min(INK_NAME);
+    let room = screen.width.unwrap_or(usize::MAX);
+    names.into_iter().zip(inks).map(move |(name, ink)| {
+        let name = clipped(&format!("  {}  ", padded(&name, widest)), room);
+        let room = room - columns_of(&name);
+        let share = share(ink);
+        let bar = clipped(&share.map_or_else(|| " ".repeat(BAR), bar), room);
+        let room = room - columns_of(&bar);
+        let level = match share {
+            Some(_) => format!("  {} of {} ml", ink.level, ink.max_level),
+            None => format!("  unknown of {} ml", ink.max_level),
+        };
+        let bar = match share.map(level_tint).filter(|_| screen.colours) {
+            Some(tint) => tint.paint(&bar),
+            None => bar,
+        };
+        format!("{name}{bar}{}", clipped(&level, room))
+    })
+}
+
+/// An ink that isn't empty shows at least one block.
+fn bar(share: f64) -> String {
+    let full = (1..=BAR).filter(|block| is_reached(share, *block)).count().max(usize::from(share > 0.0));
+    "█".repeat(full) + &"░".repeat(BAR - full)
+}
+
+/// Whether a share reaches the middle of a block.
+fn is_reached(share: f64, block: usize) -> bool {
+    let [block, all] = [block, BAR].map(|number| u32::try_from(number).map_or(0.0, f64::from));
+    share * all >= block - 0.5
+}
+
+fn level_tint(share: f64) -> Tint {
+    match share {
+        ..0.1 => Tint::Red,
+        ..0.25 => Tint::Yellow,
+        _ => Tint::Green,
+    }
+}
+
+fn json_of(organization: &str, device: &InspectedDevice, now: Timestamp) -> Value {
+    let mut line = json!({
+        "organization": organization,
+        "device": device.guid.to_string(),
+        "name": device.name,
+        "status": null,
+    });
+    if let (Some(status), Some(line)) = (&device.status, line.as_object_mut()) {
+        let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
+        let members = [
+            ("status", json!(status.status.as_str())),
+            ("received", json!(status.received.precise())),
+            ("age_seconds", json!(age_in_seconds(status.received, now))),
+            ("message", json!(status.message)),
+            ("temperature", json!(status.temperature)),
+            ("connection_state", json!(status.connection_state.map(ConnectionState::as_str))),
+            ("connection_message", json!(status.connection_message)),
+            ("remaining_inks", status.remaining_inks.iter().map(ink).collect()),
+            (
+                "queue_length",
+                match status.queue_length {
+                    QueueLength::Length(units) => json!({ "length": units }),
+                    QueueLength::Area(units) => json!({ "area": units }),
+                    QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
+                },
+            ),
+        ];
+        line.extend(members.map(|(name, value)| (name.to_owned(), value)));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::caller::OrganizationId;
+    use domain::device_status::DeviceStatus;
+    use domain::guid::DeviceGuid;
+    use domain::inspection::{MockInspectionRepository, RegisteredOrganization};
+    use domain::testing::{a_status, at, numbered};
+    use futures_util::stream::{self, StreamExt};
+
+    fn ink(name: &str, level: f64) -> RemainingInk {
+        RemainingInk { index: 1.0, name: name.to_owned(), level, max_level: 800.0 }
+    }
+
+    fn printing() -> InspectedDevice {
+        let guid = DeviceGuid::from(numbered(1));
+        let status = DeviceStatus {
+            status: Status::Printing,
+            message: Some("Order \x1b[2J17".to_owned()),
+            temperature: Some(41.5),
+            connection_state: Some(ConnectionState::Unstable),
+            remaining_inks: vec![ink("Cyan\x07", 410.0), ink("Black", -1.0), ink("K", 20.0)],
+            queue_length: QueueLength::Sheets(12),
+            ..a_status(guid)
+        };
+        InspectedDevice { guid, name: "Latex 1".to_owned(), status: Some(status) }
+    }
+
+    fn silent() -> InspectedDevice {
+        InspectedDevice { guid: DeviceGuid::from(numbered(2)), name: "Flatbed".to_owned(), status: None }
+    }
+
+    async fn listed(screen: Screen, json: bool) -> Vec<String> {
+        let mut inspection = MockInspectionRepository::new();
+        inspection.expect_organizations().returning(|_| {
+            let organization =
+                |id, name: &str| RegisteredOrganization { id: OrganizationId(id), name: name.to_owned() };
+            Ok(vec![organization(1, "Acme Print"), organization(2, "Zenith")])
+        });
+        inspection.expect_devices().returning(|organization, statuses| {
+            assert_eq!(statuses, [Status::Printing]);
+            let devices = if organization.0 == 1 { vec![printing()] } else { vec![silent()] };
+            stream::iter(devices.into_iter().map(Ok)).boxed()
+        });
+        let arguments = DevicesArguments { look: Look { organization: None, json }, status: vec![Status::Printing] };
+        let mut answer = Vec::new();
+        let shown = Shown { now: at(150), screen };
+        list(&inspection, &arguments, &shown, &mut Out::new(&mut answer)).await.unwrap();
+        String::from_utf8(answer).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    #[tokio::test]
+    async fn inks_are_bars_on_a_terminal() {
+        let screen = Screen { width: Some(120), colours: false };
+        let expected = [
+            "ORGANIZATION  DEVICE   STATUS    AGE  CONNECTION  TEMPERATURE  QUEUE      MESSAGE",
+            "Acme Print    Latex 1  Printing  2m   Unstable    41.5 °C      sheets 12  Order \\x1b[2J17",
+            "  Cyan\\x07  ██████████░░░░░░░░░░  410 of 800 ml",
+            "  Black                           unknown of 800 ml",
+            "  K         █░░░░░░░░░░░░░░░░░░░  20 of 800 ml",
+            "Zenith        Flatbed  -         -    -           -            -",
+        ];
+        assert_eq!(listed(screen, false).await, expected);
+        for room in 1..120 {
+            for line in listed(Screen { width: Some(room), ..screen }, false).await {
+                assert!(columns_of(&line) <= room, "{room}: {line}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn inks_are_shares_where_no_terminal_reads() {
+        let lines = listed(Screen { width: None, colours: false }, false).await;
+        assert_eq!(lines.len(), 3);
+        assert!(lines[0].ends_with("  INKS"), "{lines:?}");
+        assert!(lines[1].ends_with("  Cyan\\x07 51%, Black ?, K 2%"), "{lines:?}");
+    }
+
+    #[tokio::test]
+    async fn colours_are_shown_where_they_are_wanted() {
+        let lines = listed(Screen { width: Some(120), colours: true }, false).await;
+        assert!(lines[1].contains("\x1b[32mPrinting\x1b[0m") && lines[1].contains("\x1b[33mUnstable\x1b[0m"));
+        assert!(lines[2].contains("\x1b[32m█") && lines[4].contains("\x1b[31m█"), "{lines:?}");
+    }
+
+    #[tokio::test]
+    async fn json_holds_the_whole_status() {
+        let lines = listed(Screen { width: None, colours: false }, true).await;
+        let lines: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(
+            lines[0],
+            json!({
+                "organization": "Acme Print", "device": printing().guid.to_string(), "name": "Latex 1",
+                "status": "Printing", "received": at(0).precise(), "age_seconds": 150,
+                "message": "Order \x1b[2J17", "temperature": 41.5, "connection_state": "Unstable",
+                "connection_message": null,
+                "remaining_inks": [
+                    { "index": 1.0, "name": "Cyan\x07", "level": 410.0, "max_level": 800.0 },
+                    { "index": 1.0, "name": "Black", "level": -1.0, "max_level": 800.0 },
+                    { "index": 1.0, "name": "K", "level": 20.0, "max_level": 800.0 },
+                ],
+                "queue_length": { "sheets": 12 },
+            })
+        );
+        assert_eq!((&lines[1]["status"], &lines[1]["received"]), (&Value::Null, &Value::Null));
+    }
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit() {
+        let ages =
+            [(0, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"), (86_399, "23h"), (864_000, "10d")];
+        for (seconds, told) in ages {
+            assert_eq!(age(at(0), at(seconds)), told);
+        }
+        assert_eq!(age(at(5), at(0)), "0s", "clocks differ");
+    }
+
+    #[test]
+    fn a_bar_is_as_full_as_its_ink() {
+        let full = |share: f64| bar(share).chars().filter(|block| *block == '█').count();
+        assert_eq!([0.0, 0.001, 0.5, 0.97, 0.98, 1.0].map(full), [0, 1, 10, 19, 20, 20]);
+        assert!([0.0, 0.3, 1.0].iter().all(|share| bar(*share).chars().count() == BAR));
+        assert_eq!(share(&ink("over", 900.0)), Some(1.0));
+        assert_eq!(share(&RemainingInk { max_level: 0.0, ..ink("no tank", 0.0) }), None);
+    }
+}

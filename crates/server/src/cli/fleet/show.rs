@@ -1,0 +1,156 @@
+//! The registered fleet as people read it: a row for each record.
+
+use crate::cli::failure::Failure;
+use crate::cli::look::{Look, json_line, look, organizations};
+use crate::cli::output::Out;
+use crate::cli::table::{Cell, Column, Screen, Table};
+use crate::config::Config;
+use crate::{fleet_json, wiring};
+use anyhow::Result;
+use domain::fleet::{FleetOrganization, FleetService};
+use domain::guid::ResourceGuid;
+use domain::inspection::InspectionRepository;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::process::ExitCode;
+
+pub(super) async fn run(config: &Config, asked: &Look) -> Result<ExitCode, Failure> {
+    look(config, async |database, out| {
+        show(&database.inspection(), &wiring::fleet_service(database), asked, Screen::of_stdout(), out).await
+    })
+    .await
+}
+
+/// Organization by organization, so that no more than one of them is held.
+async fn show(
+    inspection: &dyn InspectionRepository,
+    fleet: &FleetService,
+    asked: &Look,
+    screen: Screen,
+    out: &mut Out<'_>,
+) -> Result<()> {
+    let mut table = Table::new(COLUMNS, screen);
+    for organization in organizations(inspection, asked.organization.as_deref()).await? {
+        for organization in fleet.export(Some(&organization.name)).await?.organizations {
+            if asked.json {
+                json_line(out, &fleet_json::organization(&organization))?;
+            } else {
+                for row in rows(&organization) {
+                    let cells = [organization.name.as_str()].into_iter().chain(row.iter().map(String::as_str));
+                    table.row(out, cells.map(Cell::new).collect())?;
+                }
+            }
+        }
+    }
+    table.flush(out)
+}
+
+const COLUMNS: [Column; 5] =
+    [Column("ORGANIZATION", 8), Column("KIND", 8), Column("NAME", 8), Column("GUID", 8), Column("DETAILS", 8)];
+
+/// Kind, name, GUID and details of each record.
+fn rows(organization: &FleetOrganization) -> Vec<[String; 4]> {
+    let publisher = organization.publisher.unwrap_or_default();
+    let mut rows = vec![row("organization", Some(&organization.name), None, publisher.then(|| "publisher".to_owned()))];
+    rows.extend(organization.users.iter().map(|user| row("user", Some(&user.name), None, None)));
+    rows.extend(organization.computers.iter().map(|computer| {
+        let serial_number = computer.serial_number.as_ref().map(|number| format!("serial number {number}"));
+        let user = computer.user.as_ref().map(|user| format!("user {user}"));
+        row("computer", computer.name.as_ref(), Some(&computer.guid), serial_number.into_iter().chain(user))
+    }));
+    let devices = organization.devices.iter();
+    rows.extend(devices.clone().map(|device| row("device", device.name.as_ref(), Some(&device.guid), None)));
+    let names: HashMap<_, _> =
+        devices.map(|device| (device.guid, device.name.as_deref().unwrap_or_default())).collect();
+    let queues = organization.queues.iter();
+    rows.extend(queues.clone().map(|queue| {
+        let device = queue.device.map(|guid| named("device", &guid, names.get(&guid)));
+        row("queue", queue.name.as_ref(), Some(&queue.guid), device.into_iter().chain(uses(queue.uses.as_deref())))
+    }));
+    let names: HashMap<_, _> = queues.map(|queue| (queue.guid, queue.name.as_deref().unwrap_or_default())).collect();
+    rows.extend(organization.jobs.iter().map(|job| {
+        let queue = job.queue.map(|guid| named("queue", &guid, names.get(&guid)));
+        row("job", job.name.as_ref(), Some(&job.guid), queue.into_iter().chain(uses(job.uses.as_deref())))
+    }));
+    rows
+}
+
+fn row(
+    kind: &str,
+    name: Option<&String>,
+    guid: Option<&dyn Display>,
+    details: impl IntoIterator<Item = String>,
+) -> [String; 4] {
+    let details: Vec<String> = details.into_iter().collect();
+    let guid = guid.map(ToString::to_string).unwrap_or_default();
+    [kind.to_owned(), name.cloned().unwrap_or_default(), guid, details.join(", ")]
+}
+
+fn named(kind: &str, guid: &dyn Display, name: Option<&&str>) -> String {
+    name.map_or_else(|| format!("{kind} {guid}"), |name| format!("{kind} {name}"))
+}
+
+fn uses(resources: Option<&[ResourceGuid]>) -> Option<String> {
+    match resources?.len() {
+        0 => None,
+        1 => Some("uses 1 resource".to_owned()),
+        count => Some(format!("uses {count} resources")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::fleet::FleetRegistry;
+    use domain::testing::{CountingIds, FixedClock, InMemoryStore, a_fleet, acme_records, at};
+    use serde_json::Value;
+    use std::sync::Arc;
+
+    async fn shown(organization: Option<&str>, json: bool) -> anyhow::Result<String> {
+        let store = InMemoryStore::new();
+        store.apply(&a_fleet(), &[], at(0)).await.unwrap();
+        let clock = Arc::new(FixedClock::new(at(0)));
+        let fleet = FleetService::new(Arc::new(store.clone()), clock, Arc::new(CountingIds::default()));
+        let mut answer = Vec::new();
+        let asked = Look { organization: organization.map(str::to_owned), json };
+        let screen = Screen { width: None, colours: false };
+        show(&store, &fleet, &asked, screen, &mut Out::new(&mut answer)).await?;
+        Ok(String::from_utf8(answer).unwrap())
+    }
+
+    #[tokio::test]
+    async fn every_record_has_a_row_that_names_what_it_belongs_to() {
+        let table = shown(Some("Acme Print"), false).await.unwrap();
+        let records = acme_records();
+        let expected = [
+            ("organization", String::new(), ""),
+            ("computer", records.computer.to_string(), "serial number SN-1000, user Ann"),
+            ("device", records.device.to_string(), ""),
+            ("queue", records.queue.to_string(), "device Latex 1, uses 1 resource"),
+            ("job", records.job.to_string(), "queue Banner, uses 1 resource"),
+        ];
+        for (kind, guid, details) in expected {
+            let is_of_kind = |line: &&str| line.split("  ").any(|cell| cell.trim() == kind);
+            let line = table.lines().find(is_of_kind).unwrap();
+            assert!(line.starts_with("Acme Print") && line.contains(&guid) && line.ends_with(details), "{line}");
+        }
+        assert!(table.contains("  Ann") && table.contains("  Bob") && !table.contains("Zenith"), "{table}");
+        let all = shown(None, false).await.unwrap();
+        assert!(all.contains("Zenith Media") && all.contains("publisher") && all.contains("Acme Print"), "{all}");
+    }
+
+    #[tokio::test]
+    async fn json_is_an_organization_of_a_fleet_file_a_line() {
+        let lines = shown(None, true).await.unwrap();
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 2);
+        assert_eq!((&lines[0]["name"], &lines[1]["publisher"]), (&"Acme Print".into(), &true.into()));
+        assert_eq!(lines[0]["devices"][0]["name"], "Latex 1");
+    }
+
+    #[tokio::test]
+    async fn an_organization_that_is_not_registered_is_an_error() {
+        let error = shown(Some("Acme"), false).await.unwrap_err();
+        assert_eq!(error.to_string(), "organization \"Acme\" is not registered");
+    }
+}

@@ -1,0 +1,123 @@
+//! Looking at what came in, from the command line, beside the running server.
+
+use crate::support::{DEVICE, Site};
+use serde_json::{Value, json};
+use std::process::Stdio;
+
+/// What a terminal would take for orders, in every place where a client or a fleet file may put it.
+const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}x";
+
+/// The same as it is shown.
+const SHOWN: &str = "\\x1b]0;owned\\x07\\u{9b}2J\\u{202e}x";
+
+fn lines(site: &Site, arguments: &[&str]) -> Vec<Value> {
+    let answer = site.run_with(arguments.iter().copied(), &[]).succeeded();
+    assert!(!answer.contains(is_order), "{answer}");
+    answer.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Whether a terminal may take it for an order.
+fn is_order(character: char) -> bool {
+    character != '\n' && (character.is_control() || character == '\u{202e}')
+}
+
+/// What a command shows on a terminal of this many columns.
+fn on_terminal(site: &Site, columns: u32, line: &str, variables: &[(&str, &str)]) -> String {
+    let platen = env!("CARGO_BIN_EXE_platen");
+    let script = format!("stty cols {columns}; {platen} {line}");
+    let mut command = site.wrapped("script");
+    command.args(["-qec", &script, "/dev/null"]).env("TERM", "xterm").env_remove("NO_COLOR");
+    let ran = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stdout).unwrap().replace("\r\n", "\n")
+}
+
+#[tokio::test]
+async fn devices_are_listed_with_their_last_status_beside_the_server() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let fleet = json!({ "organizations": [
+        { "name": "Acme Print", "devices": [{ "guid": "11111111-2222-4333-8444-555555555555", "name": HOSTILE }] },
+        { "name": "Beta", "devices": [{ "guid": "11111111-2222-4333-8444-666666666666", "name": "Flatbed" }] },
+    ] });
+    site.write("more.json", &fleet.to_string());
+    site.run("fleet apply more.json").succeeded();
+    let ink = |name: &str, level: f64| json!({ "InkIndex": 0, "InkName": name, "Level": level, "MaxLevel": 800 });
+    let status = json!({
+        "DeviceGUID": DEVICE, "Status": "printing", "Message": HOSTILE, "QueueLength": { "Sheets": 12 },
+        "ConnectionState": "Online", "Temperature": 41.5, "RemainingInks": [ink("Cyan", 410.0), ink(HOSTILE, 20.0)],
+    });
+    server.client().post_json("/api/v2/device/status", &status).await;
+
+    let all = lines(&site, &["devices", "--json"]);
+    let names: Vec<&str> = all.iter().map(|device| device["name"].as_str().unwrap()).collect();
+    assert_eq!(names, [HOSTILE, "Latex 1", "Flatbed"]);
+    let latex = &all[1];
+    assert_eq!((&latex["organization"], &latex["device"]), (&"Acme Print".into(), &DEVICE.into()));
+    assert_eq!((&latex["status"], &latex["message"]), (&"Printing".into(), &HOSTILE.into()));
+    assert_eq!((&latex["queue_length"], &latex["temperature"]), (&json!({ "sheets": 12 }), &json!(41.5)));
+    assert_eq!(latex["remaining_inks"][1]["level"], json!(20.0));
+    assert!(latex["age_seconds"].as_i64().unwrap() < 3_600);
+    assert_eq!(lines(&site, &["devices", "--json", "--organization", "Beta"]).len(), 1);
+    assert_eq!(lines(&site, &["devices", "--json", "--status", "error,PRINTING"]).len(), 1);
+    assert!(lines(&site, &["devices", "--json", "--status", "Error"]).is_empty());
+
+    let table = site.run("devices").succeeded();
+    assert!(table.starts_with("ORGANIZATION  DEVICE") && !table.contains(is_order), "{table}");
+    assert!(table.contains(&format!("Cyan 51%, {SHOWN} 2%")), "{table}");
+    let told = site.run_with(["devices", "--organization", HOSTILE], &[]).failed(1);
+    assert!(told.ends_with("is not registered") && !told.contains(is_order), "{told}");
+
+    let shown = on_terminal(&site, 70, "devices --organization 'Acme Print'", &[]);
+    assert!(shown.contains("\u{1b}[32mPrinting\u{1b}[0m") && shown.contains("██████████░░░░░░░░░░"), "{shown}");
+    let uncoloured = shown.replace("\u{1b}[32m", "").replace("\u{1b}[31m", "").replace("\u{1b}[0m", "");
+    assert!(!uncoloured.contains(is_order), "{uncoloured}");
+    let of_acme = "devices --organization 'Acme Print'";
+    assert_eq!(on_terminal(&site, 70, of_acme, &[("NO_COLOR", "1")]).lines().count(), uncoloured.lines().count());
+    assert!(!on_terminal(&site, 70, of_acme, &[("NO_COLOR", "1")]).contains(is_order));
+    assert!(uncoloured.lines().all(|line| line.chars().count() <= 70), "{uncoloured}");
+}
+
+#[tokio::test]
+async fn the_fleet_is_shown_with_what_belongs_together() {
+    let site = Site::new();
+    let fleet = json!({ "organizations": [{ "name": HOSTILE, "publisher": true, "users": [{ "name": HOSTILE }] }] });
+    site.write("hostile.json", &fleet.to_string());
+    site.run("fleet apply fleet.json").succeeded();
+    site.run("fleet apply hostile.json");
+    let table = site.run("fleet show").succeeded();
+    assert!(!table.contains(is_order) && table.contains(SHOWN), "{table}");
+    for row in ["device Latex 1, uses 1 resource", "serial number SN-1000, user Ann", "queue Banner", "publisher"] {
+        assert!(table.lines().any(|line| line.trim_end().ends_with(row)), "{row}: {table}");
+    }
+    let all = lines(&site, &["fleet", "show", "--json"]);
+    assert_eq!((all.len(), &all[0]["name"], &all[1]["name"]), (2, &HOSTILE.into(), &"Acme Print".into()));
+    assert_eq!(lines(&site, &["fleet", "show", "--json", "--organization", "Acme Print"]).len(), 1);
+    assert!(!site.run("fleet export").succeeded().contains(is_order));
+    let shown = on_terminal(&site, 50, "fleet show", &[]);
+    assert!(shown.lines().all(|line| line.chars().count() <= 50), "{shown}");
+}
+
+#[test]
+fn a_reader_who_has_read_enough_ends_a_listing_in_order() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    for arguments in [&["devices"][..], &["devices", "--json"], &["fleet", "show"], &["refusals"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ran = site.command().args(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!((ran.status.code(), ran.stderr.as_slice()), (Some(0), &[][..]), "{arguments:?}: {ran:?}");
+    }
+}
+
+/// Whoever only looks must neither migrate nor begin a database.
+#[test]
+fn looking_changes_no_schema() {
+    let site = Site::new();
+    for line in ["devices", "fleet show", "refusals"] {
+        let told = site.run(line).failed(1);
+        assert!(told.starts_with("error: "), "{line}: {told}");
+    }
+    site.run("migrate").succeeded();
+    assert_eq!(site.run("devices").succeeded(), "");
+}
