@@ -18,10 +18,8 @@ use std::sync::Arc;
 /// and one behind that of migrations.
 const LOCK: i64 = 0x0070_6c61_7465_6e01;
 
-/// Organizations that one batch looks at, and parts of crash reports that it removes: at most, but for a single
-/// report with more.
+/// Organizations that one batch looks at, at most.
 const OWNERS: u32 = 64;
-const PARTS: u64 = 1000;
 
 /// The removal of old records from a database.
 pub struct SqlRetentionRepository {
@@ -78,21 +76,19 @@ impl Work for Batch {
         if !has_turn(transaction).await? {
             return Ok(Removal::Elsewhere);
         }
-        let (mut removed, mut parts) = (0, 0);
+        let (mut removed, mut weight, heaviest) = (0, 0, self.rows.heaviest());
         let mut from = self.from;
         for _ in 0..OWNERS {
             let Some(oldest) = self.rows.oldest(transaction, from).await? else {
                 return Ok(Removal::Done { removed, rest: None });
             };
-            let room = Span { from: oldest, records: self.limit - removed, parts: PARTS.saturating_sub(parts) };
+            let (records, left) = (self.limit.saturating_sub(removed), heaviest.saturating_sub(weight));
+            let room = Span { from: oldest, records, weight: left };
             let taken = self.rows.remove(transaction, &room).await?;
             removed += taken.records;
-            parts += taken.parts;
+            weight += taken.weight;
             from = taken.rest.or_else(|| behind(oldest));
-            if from.is_none() {
-                return Ok(Removal::Done { removed, rest: None });
-            }
-            if removed >= self.limit || parts >= PARTS {
+            if from.is_none() || taken.rest.is_some() || weight >= heaviest {
                 break;
             }
         }

@@ -4,37 +4,41 @@ use crate::background::causes;
 use domain::retention::{Kind, RetentionService};
 use metering::{CounterHandle, catalog};
 use std::time::Duration;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
+use tokio::time::{Instant, sleep};
 
-/// When the first removal begins after the start, and the time between two.
+/// When the first removal begins after the start, the time between two, and that after one that failed.
 const FIRST_AFTER: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_hours(1);
+const AGAIN_AFTER: Duration = Duration::from_mins(1);
 
 /// Removes what is too old, again and again.
 pub(crate) async fn run(retention: RetentionService) {
     let meters = Meters::new();
     let mut pace = Pace::new();
-    let mut ticks = interval_at(Instant::now() + FIRST_AFTER, EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    sleep(FIRST_AFTER).await;
     loop {
-        ticks.tick().await;
-        remove(&retention, &meters, &mut pace).await;
+        let is_whole = remove(&retention, &meters, &mut pace).await;
+        sleep(if is_whole { EVERY } else { AGAIN_AFTER }).await;
     }
 }
 
-/// Removes all that is too old now.
-async fn remove(retention: &RetentionService, meters: &Meters, pace: &mut Pace) {
+/// Removes all that is too old now; no if something of it failed.
+async fn remove(retention: &RetentionService, meters: &Meters, pace: &mut Pace) -> bool {
     let mut removed = Removed::default();
+    let mut is_whole = true;
     let mut round = retention.begin();
     loop {
         let begun = Instant::now();
         match round.step(pace.limit).await {
-            Ok(None) => break,
+            Ok(None) => return is_whole,
             Ok(Some((kind, count))) => {
                 meters.of(kind).increment(count);
                 *removed.of(kind) += count;
             }
-            Err(error) => tracing::warn!(error = causes(&error), "cannot remove old records"),
+            Err(error) => {
+                is_whole = false;
+                tracing::warn!(error = causes(&error), "cannot remove old records");
+            }
         }
         sleep(pace.after(begun.elapsed())).await;
     }
@@ -161,14 +165,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn after_a_failure_the_next_removal_goes_on() {
+    async fn after_a_failure_the_next_removal_comes_soon_and_goes_on() {
         let (store, retention) = old_entries(100).await;
         store.set_failing(true);
         let work = tokio::spawn(run(retention));
         sleep(FIRST_AFTER * 2).await;
         store.set_failing(false);
         assert_eq!(kept(&store).await, 100);
-        sleep(EVERY).await;
+        sleep(AGAIN_AFTER).await;
         assert_eq!(kept(&store).await, 0);
         work.abort();
     }

@@ -1,14 +1,13 @@
 //! The statements that find and remove the old records of one organization.
+//!
+//! Their texts are always the same, so that they don't push those of intake out of the statements that a
+//! connection has prepared.
 
-use crate::entity::{crash_part, crash_report};
 use crate::ledger::discard;
 use domain::caller::OrganizationId;
 use domain::retention::{Kind, Place};
 use domain::timestamp::Timestamp;
-use sea_orm::sea_query::Query;
-use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait, QueryFilter, Statement, Value,
-};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult, Statement, Value};
 use uuid::Uuid;
 
 /// Blob keys of one statement.
@@ -18,15 +17,17 @@ const KEYS: usize = 500;
 const OLDEST: &str = "SELECT organization_id, received_at FROM {table}
     WHERE (organization_id, received_at) >= ($1, $2) ORDER BY organization_id, received_at LIMIT 1";
 
-const REMOVE_LOGS: &str = "DELETE FROM log_entry WHERE id IN (
-        SELECT id FROM log_entry WHERE organization_id = $1 AND received_at >= $2 AND received_at < $3
-        ORDER BY received_at, id LIMIT $4)
-    RETURNING received_at";
+/// Old records and what each of them weighs.
+const OLD: &str = "SELECT id, received_at, {weight} AS weight FROM {table}
+    WHERE organization_id = $1 AND received_at >= $2 AND received_at < $3 ORDER BY received_at, id LIMIT $4";
 
-const OLD_REPORTS: &str = "SELECT id, received_at,
-        (SELECT count(*) FROM crash_part WHERE crash_part.report_id = crash_report.id) AS parts
-    FROM crash_report WHERE organization_id = $1 AND received_at >= $2 AND received_at < $3
-    ORDER BY received_at, id LIMIT $4";
+/// All up to a certain one.
+const UP_TO: &str = "organization_id = $1 AND received_at >= $2 AND (received_at, id) <= ($3, $4)";
+
+const REMOVE: &str = "DELETE FROM {table} WHERE {up to}";
+
+const REMOVE_PARTS: &str = "DELETE FROM crash_part
+    WHERE report_id IN (SELECT id FROM crash_report WHERE {up to}) RETURNING blob_key";
 
 /// What is removed, in either engine's words.
 pub(super) struct Rows {
@@ -40,18 +41,33 @@ pub(super) struct Rows {
 pub(super) struct Span {
     pub(super) from: Place,
     pub(super) records: u64,
-    pub(super) parts: u64,
+    pub(super) weight: u64,
 }
 
 /// What was removed of one organization; `rest` is where more may be.
 #[derive(Default)]
 pub(super) struct Taken {
     pub(super) records: u64,
-    pub(super) parts: u64,
+    pub(super) weight: u64,
     pub(super) rest: Option<Place>,
 }
 
+/// The last of the records that go.
+struct Last {
+    received: i64,
+    id: Value,
+}
+
 impl Rows {
+    /// What the records of one batch weigh at most, but for a single one that weighs more: bytes of log entries,
+    /// parts of crash reports.
+    pub(super) fn heaviest(&self) -> u64 {
+        match self.kind {
+            Kind::Logs => 4 * 1024 * 1024,
+            Kind::CrashReports => 1000,
+        }
+    }
+
     /// The oldest record of the first organization from `from` on.
     pub(super) async fn oldest(
         &self,
@@ -70,73 +86,76 @@ impl Rows {
         if span.from.received >= self.before {
             return Ok(Taken::default());
         }
-        match self.kind {
-            Kind::Logs => self.remove_logs(transaction, span).await,
-            Kind::CrashReports => self.remove_reports(transaction, span).await,
-        }
-    }
-
-    async fn remove_logs(&self, transaction: &DatabaseTransaction, span: &Span) -> Result<Taken, DbErr> {
-        let rows = transaction.query_all_raw(self.of_span(REMOVE_LOGS, span)).await?;
-        let mut newest = span.from.received;
-        for row in &rows {
-            newest = newest.max(Timestamp::from_micros(row.try_get_by_index(0)?));
-        }
-        let records = rows.len() as u64;
-        let rest = (records >= span.records).then_some(Place { received: newest, ..span.from });
-        Ok(Taken { records, parts: 0, rest })
-    }
-
-    /// Parts first, since they refer to their reports.
-    async fn remove_reports(&self, transaction: &DatabaseTransaction, span: &Span) -> Result<Taken, DbErr> {
-        let rows = transaction.query_all_raw(self.of_span(OLD_REPORTS, span)).await?;
-        let mut taken = Taken::default();
-        let mut reports: Vec<Uuid> = Vec::new();
-        for row in &rows {
-            let (received, parts): (i64, i64) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
-            let parts = taken.parts + parts.unsigned_abs();
-            taken.rest = Some(Place { received: Timestamp::from_micros(received), ..span.from });
-            if parts > span.parts && !reports.is_empty() {
-                break;
+        let rows = transaction.query_all_raw(self.find_old(span)).await?;
+        let (mut taken, last) = self.cut(&rows, span)?;
+        let Some(last) = last else {
+            return Ok(taken);
+        };
+        if self.kind == Kind::CrashReports {
+            // Parts first, since they refer to their reports.
+            let parts = transaction.query_all_raw(self.up_to(REMOVE_PARTS, span, &last)).await?;
+            let keys = parts.iter().map(|row| row.try_get_by_index(0)).collect::<Result<Vec<String>, _>>()?;
+            for keys in keys.chunks(KEYS) {
+                discard(transaction, keys.to_vec(), self.now).await?;
             }
-            taken.parts = parts;
-            reports.push(row.try_get_by_index(0)?);
         }
-        taken.records = reports.len() as u64;
-        if taken.records == rows.len() as u64 && taken.records < span.records {
-            taken.rest = None;
-        }
-        let parts = Query::delete()
-            .from_table(crash_part::Entity)
-            .and_where(crash_part::Column::ReportId.is_in(reports.iter().copied()))
-            .returning_col(crash_part::Column::BlobKey)
-            .to_owned();
-        let keys = transaction.query_all(&parts).await?;
-        let keys = keys.iter().map(|row| row.try_get_by_index(0)).collect::<Result<Vec<String>, _>>()?;
-        for keys in keys.chunks(KEYS) {
-            discard(transaction, keys.to_vec(), self.now).await?;
-        }
-        let removed = crash_report::Entity::delete_many().filter(crash_report::Column::Id.is_in(reports));
-        removed.exec(transaction).await?;
+        taken.records = transaction.execute_raw(self.up_to(REMOVE, span, &last)).await?.rows_affected();
         Ok(taken)
     }
 
-    fn find_oldest(&self, from: Option<Place>) -> Statement {
-        let table = match self.kind {
-            Kind::Logs => "log_entry",
-            Kind::CrashReports => "crash_report",
-        };
-        let (organization, received) =
-            from.map_or((i64::MIN, i64::MIN), |from| (from.organization.0, from.received.as_micros()));
-        let sql = OLDEST.replace("{table}", table);
-        Statement::from_sql_and_values(self.backend, sql, [organization.into(), received.into()])
+    /// How many of the old records go with one batch, and the last of them.
+    fn cut(&self, rows: &[QueryResult], span: &Span) -> Result<(Taken, Option<Last>), DbErr> {
+        let mut taken = Taken::default();
+        let mut last: Option<Last> = None;
+        for row in rows {
+            let (received, weight): (i64, i64) = (row.try_get_by_index(1)?, row.try_get_by_index(2)?);
+            let weight = taken.weight + weight.unsigned_abs();
+            if weight > span.weight && last.is_some() {
+                break;
+            }
+            taken.weight = weight;
+            taken.records += 1;
+            let id = match self.kind {
+                Kind::Logs => row.try_get_by_index::<i64>(0)?.into(),
+                Kind::CrashReports => row.try_get_by_index::<Uuid>(0)?.into(),
+            };
+            last = Some(Last { received, id });
+        }
+        let is_all = taken.records == rows.len() as u64 && taken.records < span.records;
+        let rest = last.as_ref().filter(|_| !is_all);
+        taken.rest = rest.map(|last| Place { received: Timestamp::from_micros(last.received), ..span.from });
+        Ok((taken, last))
     }
 
-    fn of_span(&self, sql: &str, span: &Span) -> Statement {
+    fn find_oldest(&self, from: Option<Place>) -> Statement {
+        let (organization, received) =
+            from.map_or((i64::MIN, i64::MIN), |from| (from.organization.0, from.received.as_micros()));
+        self.statement(OLDEST, [organization.into(), received.into()])
+    }
+
+    fn find_old(&self, span: &Span) -> Statement {
         let Place { organization, received } = span.from;
         let limit = i64::try_from(span.records).unwrap_or(i64::MAX);
         let values: [Value; 4] =
             [organization.0.into(), received.as_micros().into(), self.before.as_micros().into(), limit.into()];
+        self.statement(OLD, values)
+    }
+
+    fn up_to(&self, sql: &str, span: &Span, last: &Last) -> Statement {
+        let Place { organization, received } = span.from;
+        let values: [Value; 4] =
+            [organization.0.into(), received.as_micros().into(), last.received.into(), last.id.clone()];
+        self.statement(sql, values)
+    }
+
+    fn statement(&self, sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+        let (table, weight) = match self.kind {
+            Kind::Logs => ("log_entry", "CAST(octet_length(description) AS bigint)"),
+            Kind::CrashReports => {
+                ("crash_report", "(SELECT count(*) FROM crash_part WHERE crash_part.report_id = crash_report.id)")
+            }
+        };
+        let sql = sql.replace("{table}", table).replace("{weight}", weight).replace("{up to}", UP_TO);
         Statement::from_sql_and_values(self.backend, sql, values)
     }
 }
@@ -151,12 +170,17 @@ mod tests {
         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 3000)
         SELECT {guid}, 1 + n % 3, 1000000 + n, 'SN', '1' FROM numbers";
 
+    const PARTS: &str = "INSERT INTO crash_part (report_id, position, place, blob_key, content_size, checksum)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 3)
+        SELECT id, n, 'Dump', 'crash-reports/' || n, 1, '' FROM crash_report, numbers";
+
     #[tokio::test]
     async fn old_records_are_found_by_the_indexes_of_their_lists() {
         for engine in engines().await {
             engine.fill().await;
             let guid = if engine.name == "SQLite" { "randomblob(16)" } else { "md5(n::text)::uuid" };
             engine.run(&REPORTS.replace("{guid}", guid)).await;
+            engine.run(PARTS).await;
             engine.run("ANALYZE").await;
             let from = Place { organization: OrganizationId(2), received: Timestamp::from_micros(1_000_100) };
             let rows = |kind| Rows {
@@ -165,12 +189,17 @@ mod tests {
                 before: Timestamp::from_micros(1_002_000),
                 now: Timestamp::from_micros(0),
             };
-            let span = Span { from, records: 100, parts: 100 };
+            let span = Span { from, records: 100, weight: 100 };
             let (logs, reports) = (rows(Kind::Logs), rows(Kind::CrashReports));
             engine.assert_uses("log_entry_by_time", logs.find_oldest(Some(from))).await;
             engine.assert_uses("crash_report_by_time", reports.find_oldest(Some(from))).await;
-            engine.assert_uses("log_entry_by_time", logs.of_span(REMOVE_LOGS, &span)).await;
-            engine.assert_uses("crash_report_by_time", reports.of_span(OLD_REPORTS, &span)).await;
+            engine.assert_uses("log_entry_by_time", logs.find_old(&span)).await;
+            engine.assert_uses("crash_report_by_time", reports.find_old(&span)).await;
+            let entry = Last { received: 1_001_000, id: 1000_i64.into() };
+            let report = Last { received: 1_000_130, id: Uuid::nil().into() };
+            engine.assert_uses("log_entry_by_time", logs.up_to(REMOVE, &span, &entry)).await;
+            engine.assert_uses("crash_report_by_time", reports.up_to(REMOVE, &span, &report)).await;
+            engine.assert_uses("crash_report_by_time", reports.up_to(REMOVE_PARTS, &span, &report)).await;
         }
     }
 }

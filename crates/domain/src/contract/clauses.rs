@@ -204,6 +204,7 @@ macro_rules! store_contract {
                     each_kind_is_removed_alone,
                     batches_take_the_oldest_of_each_organization_in_turn,
                     a_batch_of_nothing_comes_to_an_end,
+                    entries_of_a_mebibyte_are_removed,
                     a_report_is_removed_with_all_its_parts,
                     blobs_of_removed_reports_are_discarded_at_the_time_of_the_call,
                     thousands_of_organizations_are_gone_through,

@@ -168,6 +168,21 @@ pub async fn a_batch_of_nothing_comes_to_an_end(stores: &Stores) -> Kept {
     Ok(())
 }
 
+/// A batch may hold fewer of them; none is left.
+pub async fn entries_of_a_mebibyte_are_removed(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let long = "ä".repeat(512 * 1024);
+    for (seconds, owner) in [acme, zenith].into_iter().flat_map(|owner| (1..=9).map(move |seconds| (seconds, owner))) {
+        let entry = NewLogEntry { received: at(seconds), description: long.clone(), ..a_log_entry("") };
+        stores.logs.add(owner, entry).await?;
+    }
+    assert_eq!(remove_logs(stores, at(9), 100).await?.iter().sum::<u64>(), 16);
+    for owner in [acme, zenith] {
+        assert_eq!(logged(stores, owner).await?.len(), 1);
+    }
+    Ok(())
+}
+
 /// However many they are (decision C1 allows hundreds), and whatever of them a batch would hold.
 pub async fn a_report_is_removed_with_all_its_parts(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
