@@ -1,13 +1,24 @@
 //! Everything that holds for plain connections holds within TLS (decision 0037 in docs/decisions), and
 //! what TLS adds.
 
-#[path = "connections.rs"]
+#[path = "messages/connections.rs"]
 mod connections;
+#[path = "messages/support/mod.rs"]
+mod support;
 
-use connections::support::{Connection, Request, Server};
+use domain::blob::BlobStore;
+use domain::contract::Stores;
+use domain::testing::{InMemoryBlobs, InMemoryStore};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
+use support::{Connection, Options, Request, Server};
+use tokio::runtime::Runtime;
+
+fn open(_: &Runtime) -> (Stores, Arc<dyn BlobStore>, ()) {
+    (Stores::in_memory(&InMemoryStore::new()), Arc::new(InMemoryBlobs::default()), ())
+}
 
 #[test]
 fn a_client_that_speaks_no_tls_gets_no_answer_and_hurts_nobody() {
@@ -24,7 +35,7 @@ fn a_client_that_speaks_no_tls_gets_no_answer_and_hurts_nobody() {
 
 #[test]
 fn a_client_that_begins_no_tls_is_let_go_in_time() {
-    let options = connections::support::Options { read_timeout: Duration::from_millis(200), ..Default::default() };
+    let options = Options { read_timeout: Duration::from_millis(200), ..Default::default() };
     let server = Server::with(options);
     let mut silent = TcpStream::connect(server.listener).unwrap();
     silent.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

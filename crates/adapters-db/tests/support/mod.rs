@@ -1,4 +1,4 @@
-//! What the tests of this crate open databases with.
+//! What tests open databases with.
 
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -43,7 +43,8 @@ pub async fn postgres() -> TestDatabase {
     open(url, None).await
 }
 
-async fn open(url: String, folder: Option<TempDir>) -> TestDatabase {
+/// The database of a URL, brought up to date.
+pub async fn open(url: String, folder: Option<TempDir>) -> TestDatabase {
     let database = Database::connect(&config(&url)).await.unwrap();
     database.migrate().await.unwrap();
     TestDatabase { database, url, folder }

@@ -56,21 +56,6 @@ impl InMemoryStore {
         self.lock().failing = failing;
     }
 
-    /// All log entries of the organization, in the order of receipt, with the members that a list
-    /// doesn't show.
-    #[must_use]
-    pub fn log_entries(&self, organization: OrganizationId) -> Vec<NewLogEntry> {
-        self.lock().logs.iter().filter(|(owner, _)| *owner == organization).map(|(_, entry)| entry.clone()).collect()
-    }
-
-    /// All crash reports of the organization, in the order of receipt.
-    #[must_use]
-    pub fn crash_reports(&self, organization: OrganizationId) -> Vec<StoredCrashReport> {
-        let reports = self.lock();
-        let own = reports.crash_reports.iter().filter(|(owner, _)| *owner == organization);
-        own.map(|(_, report)| report.clone()).collect()
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,5 @@
-//! End-to-end tests: the real program on its defaults, started in a folder of its own.
+//! End-to-end tests on the defaults: the real program, started in a folder of its own, and the tests of every
+//! message over its adapters.
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 #![expect(clippy::print_stderr, reason = "figures that were measured are shown")]
@@ -8,6 +9,9 @@ mod support;
 
 const SETUP: support::setup::Setup = support::setup::Setup::Defaults;
 
+// What the tests of the messages run over.
+use support::adapters::open;
+
 mod bounds;
 mod commands;
 mod defaults;
@@ -15,6 +19,8 @@ mod draining;
 mod durability;
 mod isolation;
 mod looking;
+#[path = "../../../http-actix/tests/messages/mod.rs"]
+mod messages;
 mod retention;
 mod serving;
 mod tls;

@@ -8,6 +8,9 @@ mod support;
 
 const SETUP: support::setup::Setup = support::setup::Setup::PostgresAndS3;
 
+// What the tests of the messages run over.
+use support::adapters::open;
+
 #[path = "../e2e/bounds.rs"]
 mod bounds;
 #[path = "../e2e/commands.rs"]
@@ -21,6 +24,8 @@ mod durability;
 mod isolation;
 #[path = "../e2e/looking.rs"]
 mod looking;
+#[path = "../../../http-actix/tests/messages/mod.rs"]
+mod messages;
 mod outages;
 mod processes;
 #[path = "../e2e/retention.rs"]

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub(crate) mod adapters;
 pub(crate) mod client;
 pub(crate) mod collector;
 pub(crate) mod content;

@@ -1,13 +1,15 @@
 //! The two set-ups on which the same tests run: the defaults, and what many processes share.
 
 use super::files_below;
+use adapters_blob::{BlobConfig, S3Config};
 use std::path::{Path, PathBuf};
 
-#[path = "../../../adapters-db/tests/support/postgres.rs"]
-pub(crate) mod postgres;
+#[path = "../../../adapters-db/tests/support/mod.rs"]
+pub(crate) mod databases;
 #[path = "../../../adapters-blob/tests/support/s3_server.rs"]
 pub(crate) mod s3_server;
 
+pub(crate) use databases::postgres;
 use postgres::Cluster;
 use s3_server::{BUCKET, KEY, S3Server, SECRET};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -71,6 +73,29 @@ impl Stores {
              blobs.endpoint = '{endpoint}'\nblobs.access_key_id = '{KEY}'\nblobs.secret_access_key = '{SECRET}'\n\
              blobs.allow_http = true\nblobs.path_style = true\n"
         )
+    }
+
+    /// The same for the adapters themselves.
+    pub(crate) fn adapters(&self, folder: &Path) -> (String, BlobConfig) {
+        match self {
+            Self::Defaults => {
+                let database = format!("sqlite://{}/data/platen.db", folder.display());
+                (database, BlobConfig::Local { path: self.blobs(folder).0 })
+            }
+            Self::PostgresAndS3 { database, s3, .. } => {
+                let bucket = S3Config {
+                    bucket: BUCKET.to_owned(),
+                    prefix: Some("platen".to_owned()),
+                    endpoint: Some(s3.endpoint()),
+                    access_key_id: Some(KEY.into()),
+                    secret_access_key: Some(SECRET.into()),
+                    allow_http: true,
+                    path_style: true,
+                    ..S3Config::default()
+                };
+                (database.clone(), BlobConfig::S3(bucket))
+            }
+        }
     }
 
     /// The folder of the blob store, and what stands before all keys in it.

@@ -1,13 +1,11 @@
 //! Connections: early answers, kept-alive and pipelined requests, clients that go away (decisions R3,
 //! R10, R12).
 
-pub(crate) mod support;
-
+use super::support::bodies::{GUID, add_label};
+use super::support::{ACME, Connection, Options, Request, Server};
 use domain::testing::acme_records;
 use std::io::Write;
 use std::time::{Duration, Instant};
-use support::bodies::{GUID, add_label};
-use support::{ACME, Connection, Options, Request, Server};
 
 fn log(description: &str) -> Request {
     let computer = acme_records().computer;
@@ -187,7 +185,7 @@ fn a_request_behind_one_that_closes_the_connection_is_not_begun() {
     assert_eq!(reply.header("Connection"), Some("close"));
     writing.join().unwrap();
     assert!(connection.try_read_reply("POST").is_err());
-    assert!(server.store.log_entries(ACME).is_empty());
+    assert!(server.kept.log_entries(ACME).is_empty());
 }
 
 #[test]
@@ -208,7 +206,7 @@ fn a_body_that_breaks_off_is_refused_and_leaves_nothing() {
         reply.assert_error(status, message);
         assert!(reply.detail().contains("broke off after"), "{}", reply.detail());
     }
-    assert!(server.blobs.keys().is_empty() && server.store.log_entries(ACME).is_empty());
+    assert!(server.kept.contents().is_empty() && server.kept.log_entries(ACME).is_empty());
 }
 
 #[test]
@@ -229,7 +227,7 @@ fn a_write_that_was_begun_runs_to_its_end_even_if_the_client_hangs_up() {
     for _ in 0..20 {
         server.connect().write(&log("x").bytes());
     }
-    wait_until("all entries are stored", || server.store.log_entries(ACME).len() == 20);
+    wait_until("all entries are stored", || server.kept.log_entries(ACME).len() == 20);
     server.connect().write(&add_label(GUID, &vec![1; 50_000]).bytes());
     wait_until("the resource is stored", || {
         server.send(Request::get(&format!("/api/v2/resource/{GUID}"))).status == 200

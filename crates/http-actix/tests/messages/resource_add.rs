@@ -1,11 +1,11 @@
 //! Adding and updating resources (interface 4.1, decisions R7, R9, T2–T14).
 
-mod support;
-
+use super::support::bodies::{
+    BOUNDARY, GUID, Part, add_label, add_request, form, label_json, part, raw_part, with_form,
+};
+use super::support::{Options, Reply, Request, Server};
 use domain::checksum::Sha1Checksum;
 use domain::limits::Limits;
-use support::bodies::{GUID, Part, add_label, add_request, form, label_json, part, raw_part, with_form};
-use support::{Options, Reply, Request, Server};
 
 const ADDED: &str = "Resource successfully added";
 const FIELDS: &str = "“ResourceGUID”, “ResourceChecksum” and “ResourceType” are required";
@@ -66,10 +66,11 @@ fn the_parts_are_told_apart_by_name_then_by_content_type() {
             raw_part("Content-Disposition: attachment; filename*=UTF-8''%E2%82%AC.icc\r\n", &file[..]),
         ],
     ];
+    let server = Server::start();
     for parts in forms {
-        let server = Server::start();
         add(&server, &parts).assert_success(ADDED);
         assert_eq!(content(&server), file);
+        server.send(Request::new("DELETE", &format!("/api/v2/resource/{GUID}")));
     }
 }
 
@@ -93,7 +94,7 @@ fn missing_and_surplus_parts_are_refused() {
     let two = [json_part(file), file_part(file), file_part(file)];
     add(&server, &two).assert_error(400, "Only one input file is accepted");
     add(&server, &[json_part(file), json_part(file), file_part(file)]).assert_error(415, MALFORMED);
-    assert!(server.blobs.keys().is_empty(), "nothing is left behind");
+    assert!(server.kept.contents().is_empty(), "nothing is left behind");
 }
 
 #[test]
@@ -101,8 +102,7 @@ fn a_form_without_parts_is_well_formed_however_it_is_written() {
     // Decision T12: the second is what .NET sends.
     let server = Server::start();
     let request = with_form(Request::post("/api/v2/resource"), &[]);
-    let boundary = support::bodies::BOUNDARY;
-    for body in [format!("--{boundary}--"), format!("--{boundary}\r\n\r\n--{boundary}--\r\n")] {
+    for body in [format!("--{BOUNDARY}--"), format!("--{BOUNDARY}\r\n\r\n--{BOUNDARY}--\r\n")] {
         server.send(request.clone().body(body)).assert_error(400, FIELDS);
     }
 }
@@ -123,7 +123,7 @@ fn what_is_no_form_is_refused() {
     for json in ["", "{", "[]", "7", "[{},{}]"] {
         server.send(add_request(json, b"content")).assert_error(415, MALFORMED);
     }
-    assert!(server.blobs.keys().is_empty(), "nothing is left behind");
+    assert!(server.kept.contents().is_empty(), "nothing is left behind");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_file_over_the_limit_is_refused() {
     let limits = Limits { max_resource_size: 1000, max_json_size: 500, ..Limits::default() };
     let server = Server::with(Options { limits, ..Options::default() });
     server.send(add_label(GUID, &[7; 1000])).assert_success(ADDED);
-    let before = server.blobs.keys();
+    let before = server.kept.contents();
     for request in
         [add_label(GUID, &[7; 1001]), add_label(GUID, &vec![7; 200_000]), add_label(GUID, &[7; 9000]).chunked(99)]
     {
@@ -228,15 +228,15 @@ fn a_file_over_the_limit_is_refused() {
     }
     let json = label_json(GUID, b"a").replace("A label", &"x".repeat(600));
     server.send(add_request(&json, b"a")).assert_error(413, "Request body too large");
-    assert_eq!(server.blobs.keys(), before);
+    assert_eq!(server.kept.contents(), before);
 }
 
 #[test]
 fn a_failing_store_leaves_nothing_and_tells_nothing() {
     // Decisions R4, T13.
     let server = Server::start();
-    server.blobs.set_failing(true);
+    server.failing.blobs.set(true);
     server.send(add_label(GUID, b"content")).assert_error(500, "Internal Server Error");
-    server.blobs.set_failing(false);
+    server.failing.blobs.set(false);
     assert_eq!(server.send(Request::get(&format!("/api/v2/resource/{GUID}"))).status, 404);
 }

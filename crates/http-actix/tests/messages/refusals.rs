@@ -2,14 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use super::support::bodies::{GUID, add_label};
+use super::support::{ACME, Connection, Options, Request, Server};
 use domain::refusal::{CredentialKind, NewRefusal, Owner};
 use domain::testing::{ACME_HASH, ACME_SERIAL, ANN_KEY, acme_records};
 use http_actix::{Observers, RefusalSink};
 use std::sync::{Arc, Mutex};
-use support::bodies::{GUID, add_label};
-use support::{ACME, Connection, Options, Request, Server};
 
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<NewRefusal>>>);
@@ -91,7 +89,7 @@ fn what_is_no_refusal_is_not_kept() {
     assert_eq!(server.send(range).status, 416);
     let nothing = r#"{"ProfileGroup":"a","Media":"b","Mode":"c"}"#;
     assert_eq!(server.send(Request::post("/api/v2/resource/pmminfo").json(nothing)).status, 404);
-    server.store.set_failing(true);
+    server.failing.credentials.set(true);
     assert_eq!(server.send(Request::get("/api/v2")).status, 500);
     // No client calls at the operators' listener.
     assert_eq!(Connection::open(server.ops).send(&Request::get("/nowhere")).status, 404);

@@ -1,15 +1,13 @@
 //! Bodies: JSON, codings, limits, time limits (decisions R3, R5, R6, R10).
 
-mod support;
-
+use super::support::bodies::{GUID, add_label, call_stack, crash_request};
+use super::support::{ACME, Options, Request, Server};
 use actix_rt::System;
 use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
 use domain::limits::Limits;
 use domain::testing::acme_records;
 use std::time::Duration;
-use support::bodies::{GUID, add_label, call_stack, crash_request};
-use support::{ACME, Options, Request, Server};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 const NOT_JSON: &str = "Request body is not valid JSON";
@@ -133,7 +131,7 @@ fn a_damaged_encoding_is_a_malformed_body() {
         let reply = server.send(form.clone().header("Content-Encoding", coding));
         reply.assert_error(415, "This request is not properly formatted");
     }
-    assert!(server.store.log_entries(ACME).is_empty() && server.blobs.keys().is_empty());
+    assert!(server.kept.log_entries(ACME).is_empty() && server.kept.contents().is_empty());
 }
 
 #[test]
@@ -155,7 +153,7 @@ fn limits_count_decoded_bytes() {
     for (coding, body) in encoded(&plain.body) {
         server.send(plain.clone().header("Content-Encoding", coding).body(body)).assert_error(413, too_large);
     }
-    assert!(server.blobs.keys().is_empty());
+    assert!(server.kept.contents().is_empty());
 }
 
 #[test]
@@ -189,7 +187,7 @@ fn a_client_that_stops_sending_is_told_so() {
         reply.assert_error(408, "Request Timeout");
         assert_eq!(reply.header("Connection"), Some("close"));
     }
-    assert!(server.blobs.keys().is_empty(), "nothing is left behind");
+    assert!(server.kept.contents().is_empty(), "nothing is left behind");
 }
 
 #[test]

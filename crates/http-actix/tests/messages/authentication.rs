@@ -1,10 +1,8 @@
 //! Authentication (interface part 5, decisions A2–A5, A7, A8).
 
-mod support;
-
+use super::support::bodies::{call_stack, crash_request};
+use super::support::{Reply, Request, Server};
 use domain::testing::{ACME_HASH, ACME_SERIAL, ANN_KEY, ZENITH_HASH, ZENITH_SERIAL, ZOE_KEY};
-use support::bodies::{call_stack, crash_request};
-use support::{Reply, Request, Server};
 
 const REQUIRED: &str = "“MisKey” or “HardwareHash”, “SerialNumber” and “ApplicationVersion” header are required";
 

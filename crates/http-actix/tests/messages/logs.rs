@@ -1,10 +1,8 @@
 //! Adding and listing log entries (interface 4.7, 4.9, decisions L1–L8, O1).
 
-mod support;
-
+use super::support::{ACME, Reply, Request, Server};
 use domain::testing::{ACME_HASH, ACME_SERIAL, BOB_KEY, ZOE_KEY, acme_records, at, zenith_records};
 use std::time::Duration;
-use support::{ACME, Reply, Request, Server};
 
 const ADDED: &str = "Log successfully added";
 const REQUIRED: &str = "“ComputerGUID”, “Type” and “Description” values are required";
@@ -92,7 +90,7 @@ fn required_values_are_demanded() {
     }
     let lenient = all.replace("\"log\"", "\"CONFIGURATION\"").replace("Type", "TYPE").replace("\"x\"", "12.50");
     add(&server, &lenient).assert_success(ADDED);
-    assert_eq!(server.store.log_entries(ACME)[0].description, "12.50", "decision R5");
+    assert_eq!(server.kept.log_entries(ACME)[0].description, "12.50", "decision R5");
 }
 
 #[test]
@@ -127,7 +125,7 @@ fn a_long_version_is_cut_never_refused() {
     let server = Server::start();
     let version = "ü".repeat(100);
     add(&server, &format!(r#"{},"RipVersion":"{version}""#, required("x"))).assert_success(ADDED);
-    assert_eq!(server.store.log_entries(ACME)[0].version, "ü".repeat(64));
+    assert_eq!(server.kept.log_entries(ACME)[0].version, "ü".repeat(64));
 }
 
 #[test]
@@ -195,6 +193,6 @@ fn a_list_that_fails_at_once_is_an_internal_server_error() {
     let server = Server::start();
     let mut connection = server.connect();
     connection.send(&Request::get("/api/v2")).assert_success("Server is running");
-    server.store.set_failing(true);
+    server.failing.logs.set(true);
     list(&server, r#"{"User":"*"}"#).assert_error(500, "Internal Server Error");
 }

@@ -1,11 +1,9 @@
 //! Deleting, listing and looking up resources (interface 4.3, 4.4, 4.6, decisions O3, T15, T16, T19, T20).
 
-mod support;
-
+use super::support::bodies::{GUID, add_label, add_request};
+use super::support::{Reply, Request, Server};
 use domain::checksum::Sha1Checksum;
 use domain::testing::{ZOE_KEY, acme_records, resource_guid};
-use support::bodies::{GUID, add_label, add_request};
-use support::{Reply, Request, Server};
 
 const ADDED: &str = "Resource successfully added";
 const DELETED: &str = "Resource successfully deleted";

@@ -1,11 +1,11 @@
 //! Crash reports (interface 4.8, decisions C1–C7).
 
-mod support;
-
+use super::support::bodies::{Part, call_stack, crash_request, part, raw_part};
+use super::support::{ACME, Options, Reply, Request, Server};
+use domain::blob::BlobKind;
 use domain::crash_report::{Place, StoredCrashReport};
+use domain::guid::CrashReportId;
 use domain::limits::Limits;
-use support::bodies::{Part, call_stack, crash_request, part, raw_part};
-use support::{ACME, Options, Reply, Request, Server};
 
 const ADDED: &str = "Crash report successfully added";
 const XML_ADDED: &str =
@@ -15,16 +15,16 @@ fn add(server: &Server, parts: &[Part]) -> Reply {
     server.send(crash_request(parts))
 }
 
-fn only(server: &Server) -> StoredCrashReport {
-    let mut reports = server.store.crash_reports(ACME);
-    assert_eq!(reports.len(), 1);
-    reports.remove(0)
+/// The report that was stored under the id that was answered.
+fn stored(server: &Server, reply: &Reply) -> StoredCrashReport {
+    assert_eq!(reply.status, 200, "{reply:?}");
+    let id = reply.header("Crash-Report-Id").and_then(CrashReportId::parse).expect("an id");
+    server.kept.crash_report(ACME, id).expect("the report of this id")
 }
 
-fn content(server: &Server, place: Place) -> Vec<u8> {
-    let report = only(server);
+fn content(server: &Server, report: &StoredCrashReport, place: Place) -> Vec<u8> {
     let part = report.parts.iter().find(|part| part.place == place).expect("a part in this place");
-    server.blobs.content(&part.key).expect("its content").to_vec()
+    server.kept.content(&part.key).expect("its content").to_vec()
 }
 
 #[test]
@@ -40,12 +40,11 @@ fn a_report_is_kept_byte_for_byte_under_the_id_that_is_answered() {
     ];
     let reply = add(&server, &parts);
     reply.assert_success(ADDED);
-    let report = only(&server);
-    assert_eq!(reply.header("Crash-Report-Id"), Some(report.id.to_string().as_str()));
+    let report = stored(&server, &reply);
     assert_eq!((report.application_name.as_deref(), report.os.as_deref()), (Some("Rip"), Some("1")));
-    assert_eq!(content(&server, Place::CallStack), stack);
-    assert_eq!(content(&server, Place::Xml), b"<a/>");
-    assert_eq!(content(&server, Place::Dump), dump);
+    assert_eq!(content(&server, &report, Place::CallStack), stack);
+    assert_eq!(content(&server, &report, Place::Xml), b"<a/>");
+    assert_eq!(content(&server, &report, Place::Dump), dump);
     let attachment = report.parts.iter().find(|part| part.place == Place::Attachment).unwrap();
     assert_eq!(attachment.name.as_deref(), Some("screenshot"));
     assert_eq!(reply.header("X-Error-Detail"), None);
@@ -63,11 +62,10 @@ fn parts_take_their_places_by_name_and_content_type() {
             "<b/>",
         ),
     ];
-    add(&server, &parts).assert_success(ADDED);
-    assert_eq!(content(&server, Place::CallStack), b"by content type");
-    assert_eq!(content(&server, Place::Dump), b"by name");
-    assert_eq!(content(&server, Place::Xml), b"<b/>");
-    let report = only(&server);
+    let report = stored(&server, &add(&server, &parts));
+    assert_eq!(content(&server, &report, Place::CallStack), b"by content type");
+    assert_eq!(content(&server, &report, Place::Dump), b"by name");
+    assert_eq!(content(&server, &report, Place::Xml), b"<b/>");
     let xml = report.parts.iter().find(|part| part.place == Place::Xml).unwrap();
     assert_eq!(xml.file_name.as_deref(), Some("C:\\tmp\\a.xml"));
 }
@@ -80,7 +78,7 @@ fn a_report_without_a_call_stack_is_refused() {
     add(&server, &[]).assert_error(400, message);
     add(&server, &[part("Xml", "application/xml", "<a/>")]).assert_error(400, message);
     add(&server, &[part("CallStack", "text/plain", " \r\n")]).assert_error(400, message);
-    assert!(server.blobs.keys().is_empty(), "nothing is left behind");
+    assert!(server.kept.contents().is_empty(), "nothing is left behind");
 }
 
 #[test]
@@ -92,20 +90,22 @@ fn what_is_no_form_is_refused() {
     server.send(request.clone().header("Content-Type", "application/json")).assert_error(415, message);
     let cut = request.body.len() - 12;
     server.send(request.clone().body(&request.body[..cut])).assert_error(415, message);
-    assert!(server.blobs.keys().is_empty() && server.store.crash_reports(ACME).is_empty());
+    assert!(server.kept.contents().is_empty() && server.kept.claims(BlobKind::CrashReport) == 0);
 }
 
 #[test]
 fn headers_of_a_report_are_never_a_reason_to_lose_it() {
     // Decision C3.
     let server = Server::start();
-    server.send(crash_request(&[call_stack()]).without("ApplicationName").without("OS")).assert_success(ADDED);
+    let bare = server.send(crash_request(&[call_stack()]).without("ApplicationName").without("OS"));
+    bare.assert_success(ADDED);
     let odd = crash_request(&[call_stack()]).header("ApplicationName", "Größe\u{1}").header("OS", "Amiga");
-    server.send(odd.header("ApplicationName", "Gr\u{f6}\u{df}e")).assert_success(ADDED);
-    let reports = server.store.crash_reports(ACME);
-    assert_eq!((&reports[0].application_name, &reports[0].os), (&None, &None));
-    assert_eq!(reports[1].application_name.as_deref(), Some("Größe"), "Latin-1, as old clients send it");
-    assert_eq!(reports[1].os.as_deref(), Some("Amiga"));
+    let odd = server.send(odd.header("ApplicationName", "Gr\u{f6}\u{df}e"));
+    odd.assert_success(ADDED);
+    let (bare, odd) = (stored(&server, &bare), stored(&server, &odd));
+    assert_eq!((bare.application_name, bare.os), (None, None));
+    assert_eq!(odd.application_name.as_deref(), Some("Größe"), "Latin-1, as old clients send it");
+    assert_eq!(odd.os.as_deref(), Some("Amiga"));
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn errors_follow_accept_too() {
     assert(crash_request(&[]).anonymous(), 401, "“HardwareHash” header required");
     assert(crash_request(&[]), 400, "“CallStack” is required");
     assert(crash_request(&[]).header("Content-Type", "a/b"), 415, "This request is not properly formatted");
-    server.store.set_failing(true);
+    server.failing.credentials.set(true);
     assert(crash_request(&[call_stack()]), 500, "Internal Server Error");
-    server.store.set_failing(false);
+    server.failing.credentials.set(false);
     // Other operations answer JSON whatever is asked for.
     server.send(Request::get("/api/v2").header("Accept", "application/xml")).assert_success("Server is running");
 }
@@ -153,8 +153,9 @@ fn an_oversized_dump_is_dropped_and_the_report_kept() {
     let reply = add(&server, &[dump(5000), call_stack()]);
     reply.assert_success(ADDED);
     assert!(reply.detail().contains("dump of 5000 bytes"), "{}", reply.detail());
-    assert_eq!(only(&server).parts.len(), 1);
-    assert!(only(&server).note.is_some_and(|note| note.contains("1000")));
+    let report = stored(&server, &reply);
+    assert_eq!(report.parts.len(), 1);
+    assert!(report.note.is_some_and(|note| note.contains("1000")));
     let stack = part("CallStack", "text/plain", "x".repeat(1001));
     add(&server, &[stack, dump(1)]).assert_error(413, "Request body too large");
 }

@@ -1,8 +1,6 @@
 //! The OpenAPI document and its pages, as clients and people get them.
 
-mod support;
-
-use support::{Options, Reply, Request, Server};
+use super::support::{Options, Reply, Request, Server};
 
 fn ask(server: &Server, path: &str) -> Reply {
     server.send(Request::get(path).anonymous())

@@ -1,11 +1,9 @@
 //! Getting files and infos (interface 4.2, 4.5, decisions T1, T15, T17, T18).
 
-mod support;
-
+use super::support::bodies::{GUID, add_label, add_request, label_json};
+use super::support::{Reply, Request, Server};
 use domain::checksum::Sha1Checksum;
 use domain::testing::{ZENITH_HASH, ZENITH_SERIAL, ZOE_KEY, at};
-use support::bodies::{GUID, add_label, add_request, label_json};
-use support::{Reply, Request, Server};
 
 const NOT_FOUND: &str = "ResourceGUID not found";
 
@@ -108,7 +106,7 @@ fn what_the_client_has_is_not_sent_again() {
     assert_eq!(since("Sun, 01 Jun 2025 12:00:00 GMT"), 200, "a fraction never hides a change");
     assert_eq!(since("Sun, 01 Jun 2025 12:00:01 GMT"), 304);
     // Neither 304 nor HEAD needs the content.
-    server.blobs.set_failing(true);
+    server.failing.blobs.set(true);
     assert_eq!(server.send(file().header("If-None-Match", "*")).status, 304);
     assert_eq!(server.send(Request { method: "HEAD".to_owned(), ..file() }).status, 200);
     server.send(file()).assert_error(500, "Internal Server Error");
@@ -178,8 +176,8 @@ fn public_resources_of_a_publisher_are_for_all() {
 fn a_damaged_content_never_looks_whole() {
     // Decision R4: what the store lacks shows as a broken connection, not as a short file.
     let server = stored("2025-06-01T12:00:00Z", &vec![1; 100_000]);
-    let key = server.blobs.keys().remove(0);
-    server.blobs.put(&key, vec![1; 70_000]);
+    let key = server.kept.contents().remove(0);
+    server.kept.damage(&key, vec![1; 70_000]);
     let mut connection = server.connect();
     connection.write(&file().bytes());
     assert!(connection.try_read_reply("GET").is_err());

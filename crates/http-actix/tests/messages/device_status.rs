@@ -1,11 +1,8 @@
 //! Device statuses (interface 4.10, decisions D1–D5).
 
-mod support;
-
-use actix_rt::System;
-use domain::device_status::{ConnectionState, DeviceStatus, DeviceStatusRepository, QueueLength, Status};
+use super::support::{ACME, Reply, Request, Server};
+use domain::device_status::{ConnectionState, DeviceStatus, QueueLength, Status};
 use domain::testing::{acme_records, zenith_records};
-use support::{ACME, Reply, Request, Server};
 
 const UPDATED: &str = "Device status successfully updated";
 
@@ -19,9 +16,7 @@ fn status(members: &str) -> String {
 }
 
 fn stored(server: &Server) -> DeviceStatus {
-    let store = server.store.clone();
-    let found = System::new().block_on(async move { store.find(ACME, acme_records().device).await });
-    found.expect("a working store").expect("a status")
+    server.kept.device_status(ACME, acme_records().device).expect("a status")
 }
 
 #[test]

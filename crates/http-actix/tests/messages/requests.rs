@@ -1,10 +1,8 @@
 //! Requests in general: paths, methods, identities, health (decisions R1–R4, R8, R13).
 
-mod support;
-
+use super::support::bodies::{GUID, add_label};
+use super::support::{Connection, Options, Request, Server};
 use std::sync::atomic::Ordering;
-use support::bodies::{GUID, add_label};
-use support::{Connection, Options, Request, Server};
 
 #[test]
 fn the_server_says_that_it_is_running() {
@@ -99,7 +97,7 @@ fn a_usable_request_id_comes_back_and_others_are_replaced() {
 fn a_failing_store_is_an_internal_server_error_that_tells_nothing() {
     // Decision R4.
     let server = Server::start();
-    server.store.set_failing(true);
+    server.failing.credentials.set(true);
     let reply = server.send(Request::post("/api/v2/log").json("{}"));
     reply.assert_error(500, "Internal Server Error");
     assert_eq!(reply.detail(), "");

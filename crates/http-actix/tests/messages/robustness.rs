@@ -1,13 +1,12 @@
 //! Whatever arrives is answered or let go: no hang, no 500, no half-written record.
 
-mod support;
-
+use super::support::bodies::{GUID, add_label, call_stack, crash_request};
+use super::support::{Options, Request, Server};
+use domain::blob::BlobKind;
 use domain::testing::ANN_KEY;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::time::Duration;
-use support::bodies::{GUID, add_label, call_stack, crash_request};
-use support::{Options, Request, Server};
 
 fn start() -> Server {
     Server::with(Options { read_timeout: Duration::from_secs(5), ..Options::default() })
@@ -122,9 +121,9 @@ fn any_damage_to_a_form_is_refused_or_harmless() {
         }
         let reply = server.send(request);
         assert!(matches!(reply.status, 200 | 400 | 413 | 415), "{reply:?}");
-        let kept = server.store.crash_reports(support::ACME).iter().map(|report| report.parts.len()).sum::<usize>();
+        let kept = server.kept.claims(BlobKind::CrashReport);
         let resource = server.send(Request::get(&format!("/api/v2/resource/{GUID}"))).status == 200;
-        let discarded = server.blobs.keys().len() - kept - usize::from(resource);
+        let discarded = server.kept.contents().len() - kept - usize::from(resource);
         // Each accepted update discards the content before it; a refused one leaves nothing.
         assert!(discarded == 0 || resource, "{discarded} blobs are left behind");
     });

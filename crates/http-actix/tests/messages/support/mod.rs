@@ -1,4 +1,5 @@
-//! A listening server over the real use cases and in-memory stores, and a client that sees every byte.
+//! A listening server over the real use cases and the stores of the crate root's `open`, and a client that sees
+//! every byte.
 
 #![allow(dead_code, unreachable_pub, reason = "each file of tests uses its own part of this")]
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
@@ -7,6 +8,8 @@
 pub mod bodies;
 pub mod client;
 pub mod documented;
+pub mod failing;
+pub mod kept;
 pub mod tls;
 
 pub use client::{Connection, Reply, Request};
@@ -14,20 +17,25 @@ pub use client::{Connection, Reply, Request};
 use actix_server::ServerHandle;
 use async_trait::async_trait;
 use domain::access::AccessService;
+use domain::blob::BlobStore;
 use domain::caller::OrganizationId;
+use domain::contract::Stores;
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
-use domain::fleet::FleetRegistry;
 use domain::limits::Limits;
 use domain::log_entry::LogService;
 use domain::resource::ResourceService;
-use domain::testing::{CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, a_fleet};
+use domain::testing::{CountingIds, FixedClock, a_fleet};
+use failing::Failing;
 use http_actix::{HttpConfig, Observers, Readiness, Services, json, serve};
+use kept::Kept;
+use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::runtime::Runtime;
 
 /// What a test sets otherwise.
 pub struct Options {
@@ -55,15 +63,20 @@ pub struct Server {
     /// Where the server listens; the same, but within TLS.
     pub listener: SocketAddr,
     pub ops: SocketAddr,
-    pub store: InMemoryStore,
-    pub blobs: InMemoryBlobs,
+    /// What its stores hold.
+    pub kept: Kept,
+    /// Which of its stores fail.
+    pub failing: Failing,
     pub clock: FixedClock,
     pub ready: Arc<AtomicBool>,
     handle: ServerHandle,
     _bridge: Option<tls::Bridge>,
     thread: Option<JoinHandle<()>>,
+    /// What the stores need to be there for: dropped after them.
+    _guard: Box<dyn Any>,
 }
 
+/// The numbers that the organizations of the fleet have in an empty database.
 pub const ACME: OrganizationId = OrganizationId(1);
 pub const ZENITH: OrganizationId = OrganizationId(2);
 
@@ -74,12 +87,15 @@ impl Server {
 
     pub fn with(options: Options) -> Self {
         let clock = FixedClock::stepping(domain::testing::at(0), Duration::from_micros(1));
-        let blobs = InMemoryBlobs::new(Arc::new(clock.clone()));
-        let store = InMemoryStore::new();
+        let runtime = Runtime::new().unwrap();
+        let (stores, blobs, guard) = crate::open(&runtime);
+        runtime.block_on(stores.fleet_registry.apply(&a_fleet(), &[], domain::testing::at(0))).unwrap();
+        let failing = Failing::default();
         let ready = Arc::new(AtomicBool::new(true));
         let (api, ops) = (listener(), listener());
         let addresses = (api.local_addr().unwrap(), ops.local_addr().unwrap());
-        let services = Arc::new(services(&store, &blobs, &clock, &ready, options.limits));
+        let services = Arc::new(services(&stores, &blobs, &failing, &clock, &ready, options.limits));
+        let kept = Kept { stores, blobs, runtime };
         // The tests of connections are run within TLS once more, by the file of that name.
         let (tls, trusting) = module_path!().starts_with("tls::").then(tls::configs).unzip();
         let config = HttpConfig {
@@ -93,10 +109,8 @@ impl Server {
             observers: options.observers,
         };
         let (sender, receiver) = mpsc::channel();
-        let registry = store.clone();
         let thread = std::thread::spawn(move || {
             actix_rt::System::new().block_on(async move {
-                registry.apply(&a_fleet(), &[], domain::testing::at(0)).await.unwrap();
                 let metrics = Arc::new(|| "answered 1\n".to_owned());
                 let server = serve(config, services, api, ops, metrics).unwrap();
                 sender.send(server.handle()).unwrap();
@@ -107,7 +121,9 @@ impl Server {
         let (listener, ops) = addresses;
         let bridge = trusting.map(|config| tls::Bridge::to(listener, config));
         let api = bridge.as_ref().map_or(listener, |bridge| bridge.address);
-        Self { api, listener, ops, store, blobs, clock, ready, handle, _bridge: bridge, thread: Some(thread) }
+        let thread = Some(thread);
+        let guard = Box::new(guard);
+        Self { api, listener, ops, kept, failing, clock, ready, handle, _bridge: bridge, thread, _guard: guard }
     }
 
     /// Sends a request on a connection of its own.
@@ -152,29 +168,30 @@ impl Readiness for Probe {
 }
 
 fn services(
-    store: &InMemoryStore,
-    blobs: &InMemoryBlobs,
+    stores: &Stores,
+    blobs: &Arc<dyn BlobStore>,
+    failing: &Failing,
     clock: &FixedClock,
     ready: &Arc<AtomicBool>,
     limits: Limits,
 ) -> Services {
-    let (store, blobs, clock) = (Arc::new(store.clone()), Arc::new(blobs.clone()), Arc::new(clock.clone()));
-    let ids = Arc::new(CountingIds::default());
-    let parse = json::parse;
+    let Stores { resources, crash_reports, device_statuses, fleet_directory, ledger, .. } = stores.clone();
+    let (credentials, logs, blobs) = failing.before(stores, blobs);
+    let (clock, ids) = (Arc::new(clock.clone()), Arc::new(CountingIds::default()));
     Services {
-        access: AccessService::new(store.clone()),
+        access: AccessService::new(credentials),
         resources: ResourceService::new(
-            store.clone(),
+            resources,
             blobs.clone(),
-            store.clone(),
+            ledger.clone(),
             clock.clone(),
             ids.clone(),
             limits,
-            parse,
+            json::parse,
         ),
-        logs: LogService::new(store.clone(), store.clone(), clock.clone()),
-        crash_reports: CrashReportService::new(store.clone(), blobs, store.clone(), clock.clone(), ids, limits),
-        device_statuses: DeviceStatusService::new(store.clone(), store, clock),
+        logs: LogService::new(logs, fleet_directory.clone(), clock.clone()),
+        crash_reports: CrashReportService::new(crash_reports, blobs, ledger, clock.clone(), ids, limits),
+        device_statuses: DeviceStatusService::new(device_statuses, fleet_directory, clock),
         readiness: Arc::new(Probe(ready.clone())),
     }
 }
