@@ -11,7 +11,7 @@ use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::timestamp::Timestamp;
 use sea_orm::ActiveValue::Set;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
 use std::sync::Arc;
 
 /// The crash reports in a database. Reports that arrive together are committed together.
@@ -40,19 +40,28 @@ impl CrashReportRepository for SqlCrashReportRepository {
         organization: OrganizationId,
         id: CrashReportId,
     ) -> Result<Option<StoredCrashReport>, StoreError> {
-        let reads = &self.core.reads;
-        let report = crash_report::Entity::find_by_id(id.as_uuid())
-            .filter(crash_report::Column::OrganizationId.eq(organization.0));
-        let Some(report) = self.core.read(report.one(reads)).await? else {
-            return Ok(None);
-        };
-        // Reports never change: their parts are those that were stored with them.
-        let parts = crash_part::Entity::find()
-            .filter(crash_part::Column::ReportId.eq(id.as_uuid()))
-            .order_by_asc(crash_part::Column::Position);
-        let parts = self.core.read(parts.all(reads)).await?;
-        stored(report, parts).map(Some)
+        Ok(find(&self.core, Some(organization), id).await?.map(|(_, report)| report))
     }
+}
+
+/// A report and its organization, which is the given one if one is given.
+pub(crate) async fn find(
+    core: &Core,
+    organization: Option<OrganizationId>,
+    id: CrashReportId,
+) -> Result<Option<(OrganizationId, StoredCrashReport)>, StoreError> {
+    let report = crash_report::Entity::find_by_id(id.as_uuid())
+        .apply_if(organization, |select, id| select.filter(crash_report::Column::OrganizationId.eq(id.0)));
+    let Some(report) = core.read(report.one(&core.reads)).await? else {
+        return Ok(None);
+    };
+    // Reports never change: their parts are those that were stored with them.
+    let parts = crash_part::Entity::find()
+        .filter(crash_part::Column::ReportId.eq(id.as_uuid()))
+        .order_by_asc(crash_part::Column::Position);
+    let parts = core.read(parts.all(&core.reads)).await?;
+    let organization = OrganizationId(report.organization_id);
+    Ok(Some((organization, stored(report, parts)?)))
 }
 
 fn new_rows(

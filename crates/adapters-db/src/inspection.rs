@@ -1,16 +1,28 @@
 //! What the operator looks at: [`domain::inspection::InspectionRepository`].
 
+mod crashes;
 mod devices;
+mod follow;
 
 use crate::core::Core;
-use crate::entity::organization;
+use crate::entity::{organization, resource};
+use crate::{crash_report, log_entry};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
+use domain::crash_report::StoredCrashReport;
 use domain::device_status::Status;
 use domain::error::StoreError;
-use domain::inspection::{InspectedDevice, InspectionRepository, RegisteredOrganization};
+use domain::guid::{CrashReportId, ResourceGuid};
+use domain::inspection::{
+    CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, InspectionRepository, LogFollower,
+    RegisteredOrganization,
+};
+use domain::log_entry::LogFilter;
+use domain::resource::StoredResource;
 use futures_util::stream::BoxStream;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryTrait};
+use futures_util::{StreamExt, TryStreamExt};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
+use std::future::ready;
 use std::sync::Arc;
 
 /// What is stored in a database, read only.
@@ -43,5 +55,45 @@ impl InspectionRepository for SqlInspectionRepository {
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
         devices::list(self.core.clone(), organization, &statuses)
+    }
+
+    fn log_entries(
+        &self,
+        organizations: Vec<OrganizationId>,
+        filter: LogFilter,
+    ) -> BoxStream<'static, Result<InspectedLogEntry, StoreError>> {
+        let rows = log_entry::entries(self.core.clone(), organizations, filter);
+        rows.and_then(|row| ready(row.inspected())).boxed()
+    }
+
+    async fn follow_log(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: LogFilter,
+    ) -> Result<Box<dyn LogFollower>, StoreError> {
+        Ok(Box::new(follow::Follower::begin(self.core.clone(), organization, filter).await?))
+    }
+
+    fn crash_reports(
+        &self,
+        organizations: Vec<OrganizationId>,
+        filter: CrashReportFilter,
+    ) -> BoxStream<'static, Result<InspectedCrashReport, StoreError>> {
+        crashes::list(&self.core, &organizations, filter)
+    }
+
+    async fn find_crash_report(
+        &self,
+        id: CrashReportId,
+    ) -> Result<Option<(OrganizationId, StoredCrashReport)>, StoreError> {
+        crash_report::find(&self.core, None, id).await
+    }
+
+    async fn find_resources(&self, guid: ResourceGuid) -> Result<Vec<StoredResource>, StoreError> {
+        let select = resource::Entity::find()
+            .filter(resource::Column::Guid.eq(guid.as_uuid()))
+            .order_by_asc(resource::Column::OrganizationId);
+        let rows = self.core.read(select.all(&self.core.reads)).await?;
+        rows.into_iter().map(crate::resource::stored).collect()
     }
 }

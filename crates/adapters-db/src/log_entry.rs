@@ -16,6 +16,8 @@ use futures_util::stream::BoxStream;
 use sea_orm::ActiveValue::{NotSet, Set};
 use std::sync::Arc;
 
+pub(crate) use list::{Row, TextFilter, entries, matching, newest};
+
 /// The log entries in a database. Entries that arrive together are committed together.
 pub struct SqlLogRepository {
     core: Arc<Core>,

@@ -4,8 +4,11 @@
 use crate::core::Core;
 use crate::error::{store_error, unavailable};
 use domain::error::StoreError;
-use futures_util::TryStreamExt;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::{FromQueryResult, Statement, StreamTrait};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use tokio::time::timeout;
 
 /// Bytes of text after which a page ends.
@@ -73,3 +76,59 @@ impl Pace {
         Ok((rows, false))
     }
 }
+
+/// Rows in the order of their list.
+pub(crate) type Rows<R> = BoxStream<'static, Result<R, StoreError>>;
+
+/// Merges lists, each of which is in `order`, into one that is. Of each list one row is held beside its page.
+pub(crate) fn merged<R: Send + 'static>(mut lists: Vec<Rows<R>>, order: fn(&R, &R) -> Ordering) -> Rows<R> {
+    if lists.len() == 1 {
+        return lists.remove(0);
+    }
+    let start = async move {
+        let mut fronts = BinaryHeap::with_capacity(lists.len());
+        for mut list in lists {
+            if let Some(row) = list.try_next().await? {
+                fronts.push(Front { row, list, order });
+            }
+        }
+        let rows = stream::try_unfold(fronts, |mut fronts: BinaryHeap<Front<R>>| async {
+            let Some(Front { row, mut list, order }) = fronts.pop() else {
+                return Ok(None);
+            };
+            if let Some(following) = list.try_next().await? {
+                fronts.push(Front { row: following, list, order });
+            }
+            Ok::<_, StoreError>(Some((row, fronts)))
+        });
+        Ok(rows)
+    };
+    stream::once(start).try_flatten().boxed()
+}
+
+/// The next row of a list, and the list behind it. The greatest is the one whose row comes first.
+struct Front<R> {
+    row: R,
+    list: Rows<R>,
+    order: fn(&R, &R) -> Ordering,
+}
+
+impl<R> Ord for Front<R> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.order)(&other.row, &self.row)
+    }
+}
+
+impl<R> PartialOrd for Front<R> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<R> PartialEq for Front<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<R> Eq for Front<R> {}

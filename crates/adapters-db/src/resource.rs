@@ -16,13 +16,15 @@ use domain::resource::{
 };
 use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
-use row::{new_row, stored};
+use row::new_row;
 use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, Order, QueryFilter,
     QueryOrder, QuerySelect, QueryTrait, Select, Statement,
 };
 use std::sync::Arc;
+
+pub(crate) use row::stored;
 
 /// The Public resource with a GUID of a publisher (decision T15).
 const PUBLISHED: &str = "SELECT resource.* FROM resource

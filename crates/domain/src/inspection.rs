@@ -6,8 +6,8 @@
 mod model;
 mod repository;
 
-pub use model::{InspectedDevice, RegisteredOrganization};
-pub use repository::InspectionRepository;
+pub use model::{CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, RegisteredOrganization};
+pub use repository::{InspectionRepository, LogFollower};
 
 #[cfg(any(test, feature = "test-support"))]
-pub use repository::MockInspectionRepository;
+pub use repository::{MockInspectionRepository, MockLogFollower};

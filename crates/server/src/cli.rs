@@ -3,19 +3,24 @@
 mod blobs;
 mod config;
 mod copy;
+mod crashes;
 mod devices;
+mod export;
 mod failure;
 mod fleet;
 mod healthcheck;
 mod key;
+mod logs;
 mod look;
 mod manual;
 mod migrate;
 mod openapi;
 mod output;
 mod refusals;
+mod resources;
 mod serve;
 mod table;
+mod values;
 
 use crate::config::{self as configuration, Config};
 use crate::telemetry;
@@ -65,6 +70,14 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
+    /// List, show and save resources
+    #[command(subcommand, arg_required_else_help = false)]
+    Resources(resources::ResourcesCommand),
+    /// List log entries, the newest first, or follow them
+    Logs(logs::LogsArguments),
+    /// List, show and save crash reports
+    #[command(subcommand, arg_required_else_help = false)]
+    Crashes(crashes::CrashesCommand),
     /// List the devices with their last status
     Devices(devices::DevicesArguments),
     /// List the last refusals, the newest first
@@ -125,6 +138,9 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Copy { to } => copy::run(&config, &to).await,
+            Command::Resources(command) => resources::run(&config, command).await,
+            Command::Logs(arguments) => logs::run(&config, arguments).await,
+            Command::Crashes(command) => crashes::run(&config, command).await,
             Command::Devices(arguments) => devices::run(&config, arguments).await,
             Command::Refusals(arguments) => refusals::run(&config, arguments).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
@@ -165,6 +181,13 @@ mod tests {
             "blobs check",
             "copy --to t.toml",
             "config",
+            "resources list --type Label",
+            "resources show 88de5c02-cce6-411f-950f-be309caa4439",
+            "resources export 88de5c02-cce6-411f-950f-be309caa4439 -",
+            "logs --follow",
+            "crashes list",
+            "crashes show 88de5c02-cce6-411f-950f-be309caa4439",
+            "crashes export 88de5c02-cce6-411f-950f-be309caa4439 folder",
             "devices --status Error",
             "refusals",
             "openapi",
@@ -204,6 +227,9 @@ mod tests {
             ("platen serve --port 1", "unexpected argument '--port'"),
             ("platen refusals --since yesterday", "such as 1h"),
             ("platen refusals --computer RIP-01", "it is not a GUID"),
+            ("platen crashes show 17", "it is not a GUID"),
+            ("platen logs --from yesterday", "such as 2026-05-04T07:00:00Z"),
+            ("platen logs --follow --since 1h", "cannot be used with"),
             ("platen devices --status Idle,Broken", "allowed is Error, Idle, Offline"),
             ("platen migrate --config", "a value is required for '--config <FILE>'"),
         ];

@@ -1,13 +1,16 @@
-//! The list of an organization's log entries, newest first (decision L8).
+//! The list of log entries, newest first (decision L8).
 
 use super::filter::{Condition, condition};
+use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::log_entry::{Column, Entity};
-use crate::page::{BUDGET, Pace, PageRow};
+use crate::page::{BUDGET, Pace, PageRow, Rows, merged};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
-use domain::log_entry::{ListedLogEntry, LogFilter, Pattern};
+use domain::inspection::InspectedLogEntry;
+use domain::log_entry::{ListedLogEntry, LogFilter, LogType, Pattern};
 use domain::text::Folded;
+use domain::timestamp::Timestamp;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -22,47 +25,75 @@ pub(super) fn list(
     organization: OrganizationId,
     filter: LogFilter,
 ) -> BoxStream<'static, Result<ListedLogEntry, StoreError>> {
+    entries(core, vec![organization], filter).map_ok(Row::listed).boxed()
+}
+
+/// The entries of these organizations, each of which is read in the order of its own indexes: one of all
+/// organizations would cost every entry that is written.
+pub(crate) fn entries(core: Arc<Core>, organizations: Vec<OrganizationId>, filter: LogFilter) -> Rows<Row> {
     let start = async move {
-        let scan = Scan::begin(core, organization, filter).await?;
-        let pages = stream::try_unfold(scan, |mut scan| async {
-            let page = scan.next_page().await?;
-            Ok(page.map(|entries| (stream::iter(entries.into_iter().map(Ok)), scan)))
-        });
-        Ok::<_, StoreError>(pages.try_flatten())
+        let newest = newest(&core).await?;
+        let budget = BUDGET / organizations.len().max(1);
+        let scan = |organization| Scan::new(core.clone(), organization, filter.clone(), newest, budget).rows();
+        let lists = organizations.into_iter().map(scan).collect();
+        Ok::<_, StoreError>(merged(lists, |one: &Row, other| {
+            (other.received_at, other.id).cmp(&(one.received_at, one.id))
+        }))
     };
     stream::once(start).try_flatten().boxed()
 }
 
+/// The highest number of an entry; `None` where there is none.
+pub(crate) async fn newest(core: &Core) -> Result<Option<i64>, StoreError> {
+    let newest = Entity::find().select_only().column_as(Column::Id.max(), "newest").build(core.backend);
+    let row = core.read(core.reads.query_one_raw(newest)).await?;
+    Ok(row.and_then(|row| row.try_get_by_index::<Option<i64>>(0).ok().flatten()))
+}
+
 /// What of an entry is listed, and what the next page begins at.
 #[derive(FromQueryResult)]
-struct Row {
-    id: i64,
-    received_at: i64,
+pub(crate) struct Row {
+    pub(crate) id: i64,
+    pub(crate) received_at: i64,
+    organization_id: i64,
+    log_type: String,
     user_name: String,
     source: String,
     version: String,
     computer: String,
     description: String,
-    serial_folded: String,
+    serial_number: String,
 }
 
 impl PageRow for Row {
     fn bytes(&self) -> usize {
         let texts =
-            [&self.user_name, &self.source, &self.version, &self.computer, &self.description, &self.serial_folded];
+            [&self.user_name, &self.source, &self.version, &self.computer, &self.description, &self.serial_number];
         size_of::<Self>() + texts.iter().map(|text| text.len()).sum::<usize>()
     }
 }
 
-impl From<Row> for ListedLogEntry {
-    fn from(row: Row) -> Self {
-        Self {
-            user: row.user_name,
-            source: row.source,
-            version: row.version,
-            computer: row.computer,
-            description: row.description,
+impl Row {
+    fn listed(self) -> ListedLogEntry {
+        ListedLogEntry {
+            user: self.user_name,
+            source: self.source,
+            version: self.version,
+            computer: self.computer,
+            description: self.description,
         }
+    }
+
+    /// The entry as the operator sees it.
+    pub(crate) fn inspected(self) -> Result<InspectedLogEntry, StoreError> {
+        let owner = Owner { what: "log entry", id: &self.id };
+        Ok(InspectedLogEntry {
+            organization: OrganizationId(self.organization_id),
+            received: Timestamp::from_micros(self.received_at),
+            log_type: owner.need(LogType::parse(&self.log_type))?,
+            serial_number: self.serial_number.clone(),
+            entry: self.listed(),
+        })
     }
 }
 
@@ -70,16 +101,16 @@ impl From<Row> for ListedLogEntry {
 type Value = fn(&Row) -> Folded;
 
 /// One text filter: what the database is asked for, its pattern, and the value that it is compared with.
-struct TextFilter {
+pub(crate) struct TextFilter {
     condition: Condition,
     pattern: Pattern,
     value: Value,
 }
 
 impl TextFilter {
-    fn all_of(filter: &LogFilter) -> Vec<Self> {
+    pub(crate) fn all_of(filter: &LogFilter) -> Vec<Self> {
         let filters: [(_, _, Value); 5] = [
-            (&filter.serial_number, "serial_folded", |row| Folded::from_stored(row.serial_folded.clone())),
+            (&filter.serial_number, "serial_folded", |row| Folded::of(&row.serial_number)),
             (&filter.user, "user_folded", |row| Folded::of(&row.user_name)),
             (&filter.source, "source_folded", |row| Folded::of(&row.source)),
             (&filter.version, "version_folded", |row| Folded::of(&row.version)),
@@ -90,6 +121,11 @@ impl TextFilter {
             .filter_map(|(pattern, column, value)| pattern.clone().map(|pattern| (pattern, column, value)))
             .map(|(pattern, column, value)| Self { condition: condition(column, &pattern), pattern, value });
         given.collect()
+    }
+
+    /// Whether a row that the database has found matches: what the database was not asked for.
+    pub(crate) fn holds(&self, row: &Row) -> bool {
+        self.condition.sufficient || self.pattern.matches(&(self.value)(row))
     }
 }
 
@@ -107,30 +143,36 @@ struct Scan {
 }
 
 impl Scan {
-    async fn begin(core: Arc<Core>, organization: OrganizationId, filter: LogFilter) -> Result<Self, StoreError> {
-        let newest = Entity::find().select_only().column_as(Column::Id.max(), "newest").build(core.backend);
-        let row = core.read(core.reads.query_one_raw(newest)).await?;
-        let newest = row.and_then(|row| row.try_get_by_index::<Option<i64>>(0).ok().flatten());
-        let before = newest.map(|_| (filter.to.map_or(i64::MAX, domain::timestamp::Timestamp::as_micros), i64::MAX));
+    fn new(
+        core: Arc<Core>,
+        organization: OrganizationId,
+        filter: LogFilter,
+        newest: Option<i64>,
+        budget: usize,
+    ) -> Self {
+        let before = newest.map(|_| (filter.to.map_or(i64::MAX, Timestamp::as_micros), i64::MAX));
         let texts = TextFilter::all_of(&filter);
         let newest = newest.unwrap_or_default();
-        Ok(Self { core, organization, filter, texts, newest, before, pace: Pace::new(BUDGET) })
+        Self { core, organization, filter, texts, newest, before, pace: Pace::new(budget) }
     }
 
-    async fn next_page(&mut self) -> Result<Option<Vec<ListedLogEntry>>, StoreError> {
+    fn rows(self) -> Rows<Row> {
+        let pages = stream::try_unfold(self, |mut scan| async {
+            let page = scan.next_page().await?;
+            Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Ok)), scan)))
+        });
+        pages.try_flatten().boxed()
+    }
+
+    async fn next_page(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
         let Some(before) = self.before else {
             return Ok(None);
         };
         let select = select(self.organization, &self.filter, &self.texts, before).limit(self.pace.limit);
         let page = self.pace.read::<Row>(&self.core, select.build(self.core.backend)).await?;
         self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
-        let matching = page.rows.into_iter().filter(|row| row.id <= self.newest && self.matches(row));
-        Ok(Some(matching.map(ListedLogEntry::from).collect()))
-    }
-
-    /// What the database was not asked for.
-    fn matches(&self, row: &Row) -> bool {
-        self.texts.iter().all(|text| text.condition.sufficient || text.pattern.matches(&(text.value)(row)))
+        let is_listed = |row: &Row| row.id <= self.newest && self.texts.iter().all(|text| text.holds(row));
+        Ok(Some(page.rows.into_iter().filter(is_listed).collect()))
     }
 }
 
@@ -141,24 +183,35 @@ fn select(
     before: (i64, i64),
 ) -> Select<Entity> {
     let place = Expr::tuple([Expr::col(Column::ReceivedAt), Expr::col(Column::Id)]);
+    matching(Some(organization), filter, texts)
+        .filter(place.lt(Expr::tuple([before.0.into(), before.1.into()])))
+        .order_by(Column::ReceivedAt, Order::Desc)
+        .order_by(Column::Id, Order::Desc)
+}
+
+/// The entries that match, but for the end of their time: a list begins there.
+pub(crate) fn matching(
+    organization: Option<OrganizationId>,
+    filter: &LogFilter,
+    texts: &[TextFilter],
+) -> Select<Entity> {
     let select = Entity::find()
         .select_only()
         .columns([
             Column::Id,
             Column::ReceivedAt,
+            Column::OrganizationId,
+            Column::LogType,
             Column::UserName,
             Column::Source,
             Column::Version,
             Column::Computer,
             Column::Description,
-            Column::SerialFolded,
+            Column::SerialNumber,
         ])
-        .filter(Column::OrganizationId.eq(organization.0))
-        .filter(place.lt(Expr::tuple([before.0.into(), before.1.into()])))
+        .apply_if(organization, |select, organization| select.filter(Column::OrganizationId.eq(organization.0)))
         .apply_if(filter.from, |select, from| select.filter(Column::ReceivedAt.gte(from.as_micros())))
-        .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())))
-        .order_by(Column::ReceivedAt, Order::Desc)
-        .order_by(Column::Id, Order::Desc);
+        .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())));
     texts.iter().fold(select, |select, text| select.apply_if(text.condition.necessary.clone(), QueryFilter::filter))
 }
 
@@ -166,8 +219,6 @@ fn select(
 mod tests {
     use super::*;
     use crate::testing::engines;
-    use domain::log_entry::LogType;
-    use domain::timestamp::Timestamp;
 
     #[tokio::test]
     async fn each_filter_is_read_in_the_order_of_an_index() {

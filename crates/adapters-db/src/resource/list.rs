@@ -7,7 +7,7 @@
 use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::resource::{Column, Entity};
-use crate::page::{BUDGET, Pace, PageRow};
+use crate::page::{BUDGET, Pace, PageRow, Rows, merged};
 use crate::text_head::{fills_head, head, head_of, is_text};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -28,8 +28,6 @@ use uuid::Uuid;
 /// resources.
 const MERGED: usize = 16;
 
-type Rows = BoxStream<'static, Result<Row, StoreError>>;
-
 pub(super) fn list(
     core: &Arc<Core>,
     organization: OrganizationId,
@@ -46,35 +44,11 @@ pub(super) fn list(
         }
         Some(types) => {
             let budget = BUDGET / types.len().max(1);
-            merged(types.into_iter().map(|kind| rows_of(Some(kind.into_string()), budget)).collect())
+            let lists = types.into_iter().map(|kind| rows_of(Some(kind.into_string()), budget)).collect();
+            merged(lists, |one, other| one.key().cmp(&other.key()))
         }
     };
     rows.and_then(|row| std::future::ready(row.item())).boxed()
-}
-
-/// Merges lists, each of which is in order.
-fn merged(lists: Vec<Rows>) -> Rows {
-    let start = async move {
-        let mut fronts = Vec::new();
-        for mut list in lists {
-            if let Some(row) = list.try_next().await? {
-                fronts.push((row, list));
-            }
-        }
-        let rows = stream::try_unfold(fronts, |mut fronts: Vec<(Row, Rows)>| async {
-            let Some(least) = (0..fronts.len()).min_by(|&one, &other| fronts[one].0.key().cmp(&fronts[other].0.key()))
-            else {
-                return Ok(None);
-            };
-            let row = match fronts[least].1.try_next().await? {
-                Some(following) => std::mem::replace(&mut fronts[least].0, following),
-                None => fronts.swap_remove(least).0,
-            };
-            Ok::<_, StoreError>(Some((row, fronts)))
-        });
-        Ok(rows)
-    };
-    stream::once(start).try_flatten().boxed()
 }
 
 /// What of a resource is listed, and what it is sorted by.
@@ -138,7 +112,7 @@ impl Scan {
         Self { core, organization, domain, kind, pace: Pace::new(budget), place: Place::Behind(None) }
     }
 
-    fn rows(self) -> Rows {
+    fn rows(self) -> Rows<Row> {
         let pages = stream::try_unfold(self, |mut scan| async {
             let page = scan.next_page().await?;
             Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Ok)), scan)))

@@ -35,7 +35,7 @@ pub(super) fn new_row(organization: OrganizationId, resource: &NewResource) -> A
 }
 
 /// The resource of a row.
-pub(super) fn stored(row: Model) -> Result<StoredResource, StoreError> {
+pub(crate) fn stored(row: Model) -> Result<StoredResource, StoreError> {
     let guid = ResourceGuid::from(row.guid);
     let owner = Owner { what: "resource", id: &guid };
     let pmm = match (row.profile_group_folded, row.media_folded, row.mode_folded) {

@@ -219,6 +219,25 @@ macro_rules! store_contract {
                     devices_are_listed_by_status,
                     only_the_devices_of_the_organization_are_listed,
                     a_list_of_thousands_of_devices_is_whole_and_in_order,
+                    a_resource_is_found_in_every_organization_that_has_it,
+                }
+                inspection_logs {
+                    an_entry_is_shown_with_its_time_of_receipt,
+                    entries_of_several_organizations_are_in_one_order,
+                    filters_hold_for_every_organization,
+                    a_list_over_thousands_of_entries_is_whole_and_in_order,
+                    a_follower_is_given_what_is_added_after_it_began,
+                    a_follower_is_given_what_matches,
+                    a_follower_is_given_every_concurrent_entry_once,
+                    a_follower_is_given_thousands_of_entries_in_order,
+                }
+                inspection_crashes {
+                    a_report_is_listed_without_its_parts,
+                    what_a_listed_report_lacks_stays_absent,
+                    reports_of_several_organizations_are_in_one_order,
+                    reports_are_filtered,
+                    thousands_of_reports_are_listed_in_order,
+                    a_report_is_found_with_its_organization,
                 }
                 ledger {
                     discarded_blobs_are_named_oldest_first,

@@ -8,7 +8,8 @@ use crate::error::StoreError;
 use crate::fleet::{Device, FleetOrganization};
 use crate::guid::DeviceGuid;
 use crate::inspection::{InspectedDevice, RegisteredOrganization};
-use crate::testing::{ACME, ZENITH, a_status, acme_records, at, numbered, zenith_records};
+use crate::resource::NewResource;
+use crate::testing::{ACME, ZENITH, a_resource, a_status, acme_records, at, numbered, zenith_records};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 
@@ -98,6 +99,21 @@ pub async fn a_list_of_thousands_of_devices_is_whole_and_in_order(stores: &Store
     let listed = devices(stores, acme, &[]).await?;
     assert_eq!(listed.len(), 3_000);
     assert!(listed.is_sorted_by(|one, other| (&one.name, one.guid) < (&other.name, other.guid)));
+    Ok(())
+}
+
+/// Vendors ship stock resources: one GUID, a content of its own in each organization (decision T1).
+pub async fn a_resource_is_found_in_every_organization_that_has_it(stores: &Stores) -> Kept {
+    let ids = organizations(stores, &[false, true, false]).await?;
+    for (second, id) in (1..).zip([ids[2], ids[0]]) {
+        let resource = NewResource { modified: at(second), ..a_resource(1) };
+        stores.resources.store(id, resource, at(0)).await?;
+    }
+    stores.resources.store(ids[1], a_resource(2), at(0)).await?;
+    let found = stores.inspection.find_resources(a_resource(1).guid).await?;
+    let found: Vec<_> = found.into_iter().map(|resource| (resource.organization, resource.modified)).collect();
+    assert_eq!(found, [(ids[0], at(2)), (ids[2], at(1))]);
+    assert!(stores.inspection.find_resources(a_resource(3).guid).await?.is_empty());
     Ok(())
 }
 

@@ -1,9 +1,13 @@
 //! The port to what is stored of all organizations. It only reads.
 
-use super::{InspectedDevice, RegisteredOrganization};
+use super::{CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, RegisteredOrganization};
 use crate::caller::OrganizationId;
+use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
 use crate::error::StoreError;
+use crate::guid::{CrashReportId, ResourceGuid};
+use crate::log_entry::LogFilter;
+use crate::resource::StoredResource;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
@@ -23,4 +27,46 @@ pub trait InspectionRepository: Send + Sync + 'static {
         organization: OrganizationId,
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>>;
+
+    /// The log entries of these organizations that match, together in one order: newest first, ties in reverse order
+    /// of receipt (decision L8).
+    fn log_entries(
+        &self,
+        organizations: Vec<OrganizationId>,
+        filter: LogFilter,
+    ) -> BoxStream<'static, Result<InspectedLogEntry, StoreError>>;
+
+    /// Begins to follow the log, of one organization or of all: each matching entry that is added after this has
+    /// returned MUST be given exactly once, however many are added at once.
+    async fn follow_log(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: LogFilter,
+    ) -> Result<Box<dyn LogFollower>, StoreError>;
+
+    /// The crash reports of these organizations that match, together in one order: newest first, of one time the
+    /// higher id.
+    fn crash_reports(
+        &self,
+        organizations: Vec<OrganizationId>,
+        filter: CrashReportFilter,
+    ) -> BoxStream<'static, Result<InspectedCrashReport, StoreError>>;
+
+    /// The crash report of this id, its parts in the order of the body, and whose it is.
+    async fn find_crash_report(
+        &self,
+        id: CrashReportId,
+    ) -> Result<Option<(OrganizationId, StoredCrashReport)>, StoreError>;
+
+    /// The resources of this GUID, one of each organization that has it, by the number of the organization.
+    async fn find_resources(&self, guid: ResourceGuid) -> Result<Vec<StoredResource>, StoreError>;
+}
+
+/// Whoever follows the log.
+#[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
+#[async_trait]
+pub trait LogFollower: Send {
+    /// Some of what has been stored since; none if there is nothing new. The entries of one call are in the order of
+    /// receipt, and so are those of following calls but where they were added at the same time.
+    async fn next(&mut self) -> Result<Vec<InspectedLogEntry>, StoreError>;
 }

@@ -1,7 +1,7 @@
 //! `platen devices`
 
 use super::failure::Failure;
-use super::look::{Look, json_line, look, organizations};
+use super::look::{Look, Register, json_line, look};
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table, Tint, clipped, columns_of, padded, visible};
 use crate::config::Config;
@@ -59,7 +59,7 @@ async fn list(
     let on_terminal = shown.screen.width.is_some();
     let inks = (!on_terminal).then_some(Column("INKS", 4));
     let mut table = Table::new(COLUMNS.into_iter().chain(inks), shown.screen);
-    for organization in organizations(inspection, arguments.look.organization.as_deref()).await? {
+    for organization in Register::read(inspection, arguments.look.organization.as_deref()).await?.organizations() {
         let mut devices = inspection.devices(organization.id, arguments.status.clone());
         while let Some(device) = devices.try_next().await? {
             if arguments.look.json {

@@ -3,15 +3,19 @@
 use super::failure::Failure;
 use super::output::{Out, ReaderGone};
 use super::table::visible_json;
+use super::values;
 use crate::config::Config;
 use crate::wiring;
 use adapters_db::Database;
 use anyhow::{Result, bail};
 use clap::Args;
+use domain::caller::OrganizationId;
 use domain::inspection::{InspectionRepository, RegisteredOrganization};
+use domain::timestamp::Timestamp;
 use serde_json::Value;
 use std::io::{BufWriter, stdout};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Bytes of an answer that are written together.
 const BUFFER: usize = 64 * 1024;
@@ -25,6 +29,27 @@ pub(super) struct Look {
     /// One JSON object a line
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Times of receipt, both inclusive (decision L6).
+#[derive(Debug, Args)]
+pub(super) struct Period {
+    /// Only from this time on, such as 2026-05-04T07:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    from: Option<Timestamp>,
+    /// Only up to this time
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    to: Option<Timestamp>,
+    /// Only of this last while, such as 90s, 30m, 1h or 2d
+    #[arg(long, value_name = "DURATION", value_parser = values::since, conflicts_with = "from")]
+    since: Option<Duration>,
+}
+
+impl Period {
+    pub(super) fn bounds(&self) -> (Option<Timestamp>, Option<Timestamp>) {
+        let since = self.since.map(|since| wiring::clock().now().minus(since));
+        (self.from.or(since), self.to)
+    }
 }
 
 /// Opens the database, lets `work` answer from it, and closes it. A reader of the answer who has read enough ends
@@ -46,15 +71,39 @@ pub(super) async fn look(
     }
 }
 
-/// The organizations that are asked for; one that is named must be registered.
-pub(super) async fn organizations(
-    inspection: &dyn InspectionRepository,
-    name: Option<&str>,
-) -> Result<Vec<RegisteredOrganization>> {
-    let found = inspection.organizations(name.map(str::to_owned)).await?;
-    match name {
-        Some(name) if found.is_empty() => bail!("organization \"{name}\" is not registered"),
-        _ => Ok(found),
+/// The organizations that are looked at.
+pub(super) struct Register(Vec<RegisteredOrganization>);
+
+impl Register {
+    /// All of them, or the one that is named, which must be registered.
+    pub(super) async fn read(inspection: &dyn InspectionRepository, name: Option<&str>) -> Result<Self> {
+        let found = inspection.organizations(name.map(str::to_owned)).await?;
+        match name {
+            Some(name) if found.is_empty() => bail!("organization \"{name}\" is not registered"),
+            _ => Ok(Self(found)),
+        }
+    }
+
+    /// By name.
+    pub(super) fn organizations(&self) -> &[RegisteredOrganization] {
+        &self.0
+    }
+
+    pub(super) fn ids(&self) -> Vec<OrganizationId> {
+        self.0.iter().map(|organization| organization.id).collect()
+    }
+
+    pub(super) fn knows(&self, id: OrganizationId) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// The name of an organization, empty for one that isn't looked at.
+    pub(super) fn name(&self, id: OrganizationId) -> &str {
+        self.find(id).map_or("", |organization| &organization.name)
+    }
+
+    fn find(&self, id: OrganizationId) -> Option<&RegisteredOrganization> {
+        self.0.iter().find(|organization| organization.id == id)
     }
 }
 

@@ -4,6 +4,7 @@ use super::table::{visible, visible_json};
 use crate::fleet_json::key_line;
 use anyhow::{Context, Result};
 use domain::fleet::{Applied, NewKey};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fmt;
 use std::io::{self, ErrorKind, Write, stdout};
 
@@ -51,6 +52,14 @@ impl<'a> Out<'a> {
     pub(super) fn flush(&mut self) -> Result<()> {
         written(self.0.flush())
     }
+}
+
+/// Whether somebody may read what is written to stdout: no for a pipe whose reader is gone.
+pub(super) fn is_stdout_read() -> bool {
+    let stdout = stdout();
+    let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
+    let answered = poll(&mut asked, Some(&Timespec::default()));
+    answered.is_err() || !asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 fn written(outcome: io::Result<()>) -> Result<()> {

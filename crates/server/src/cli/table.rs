@@ -4,7 +4,7 @@ mod screen;
 mod visible;
 
 pub(super) use screen::{Screen, Tint};
-pub(super) use visible::{visible, visible_json};
+pub(super) use visible::{is_order, push_visible, visible, visible_json};
 
 use super::output::Out;
 use anyhow::Result;

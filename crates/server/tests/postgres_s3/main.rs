@@ -22,7 +22,7 @@ mod draining;
 mod durability;
 #[path = "../e2e/isolation/mod.rs"]
 mod isolation;
-#[path = "../e2e/looking.rs"]
+#[path = "../e2e/looking/mod.rs"]
 mod looking;
 #[path = "../../../http-actix/tests/messages/mod.rs"]
 mod messages;

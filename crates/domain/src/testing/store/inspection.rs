@@ -1,12 +1,21 @@
 //! What the operator sees of the records in memory.
 
+use super::records::matches;
 use super::{InMemoryStore, State};
 use crate::caller::OrganizationId;
+use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
 use crate::error::StoreError;
-use crate::inspection::{InspectedDevice, InspectionRepository, RegisteredOrganization};
+use crate::guid::{CrashReportId, ResourceGuid};
+use crate::inspection::{
+    CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, InspectionRepository, LogFollower,
+    RegisteredOrganization,
+};
+use crate::log_entry::{ListedLogEntry, LogFilter, NewLogEntry};
+use crate::resource::StoredResource;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use std::cmp::Reverse;
 
 #[async_trait]
 impl InspectionRepository for InMemoryStore {
@@ -46,5 +55,113 @@ impl InspectionRepository for InMemoryStore {
             devices
         };
         self.stream(read, |device| device)
+    }
+
+    fn log_entries(
+        &self,
+        organizations: Vec<OrganizationId>,
+        filter: LogFilter,
+    ) -> BoxStream<'static, Result<InspectedLogEntry, StoreError>> {
+        let read = move |state: &State| {
+            let of_them = state.logs.iter().rev().filter(|(owner, _)| organizations.contains(owner));
+            let mut entries: Vec<InspectedLogEntry> =
+                of_them.filter(|(_, entry)| matches(&filter, entry)).map(inspected).collect();
+            // The sort is stable: ties stay in reverse order of receipt (decision L8).
+            entries.sort_by_key(|entry| Reverse(entry.received));
+            entries
+        };
+        self.stream(read, |entry| entry)
+    }
+
+    async fn follow_log(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: LogFilter,
+    ) -> Result<Box<dyn LogFollower>, StoreError> {
+        let given = self.working()?.logs.len();
+        Ok(Box::new(Follower { store: self.clone(), organization, filter, given }))
+    }
+
+    fn crash_reports(
+        &self,
+        organizations: Vec<OrganizationId>,
+        filter: CrashReportFilter,
+    ) -> BoxStream<'static, Result<InspectedCrashReport, StoreError>> {
+        let read = move |state: &State| {
+            let fits = |report: &StoredCrashReport| {
+                filter.from.is_none_or(|from| from <= report.received)
+                    && filter.to.is_none_or(|to| report.received <= to)
+                    && filter.computer.is_none_or(|computer| report.computer == Some(computer))
+            };
+            let of_them = state.crash_reports.iter().filter(|(owner, _)| organizations.contains(owner));
+            let mut reports: Vec<InspectedCrashReport> =
+                of_them.filter(|(_, report)| fits(report)).map(|(owner, report)| summary(*owner, report)).collect();
+            reports.sort_by_key(|report| Reverse((report.received, report.id)));
+            reports
+        };
+        self.stream(read, |report| report)
+    }
+
+    async fn find_crash_report(
+        &self,
+        id: CrashReportId,
+    ) -> Result<Option<(OrganizationId, StoredCrashReport)>, StoreError> {
+        Ok(self.working()?.crash_reports.iter().find(|(_, report)| report.id == id).cloned())
+    }
+
+    async fn find_resources(&self, guid: ResourceGuid) -> Result<Vec<StoredResource>, StoreError> {
+        let state = self.working()?;
+        Ok(state.resources.values().filter(|resource| resource.guid == guid).cloned().collect())
+    }
+}
+
+struct Follower {
+    store: InMemoryStore,
+    organization: Option<OrganizationId>,
+    filter: LogFilter,
+    /// Entries that were looked at.
+    given: usize,
+}
+
+#[async_trait]
+impl LogFollower for Follower {
+    async fn next(&mut self) -> Result<Vec<InspectedLogEntry>, StoreError> {
+        let state = self.store.working()?;
+        let new = state.logs.iter().skip(std::mem::replace(&mut self.given, state.logs.len()));
+        let of_them = new.filter(|(owner, _)| self.organization.is_none_or(|organization| organization == *owner));
+        Ok(of_them.filter(|(_, entry)| matches(&self.filter, entry)).map(inspected).collect())
+    }
+}
+
+fn inspected((owner, entry): &(OrganizationId, NewLogEntry)) -> InspectedLogEntry {
+    InspectedLogEntry {
+        organization: *owner,
+        received: entry.received,
+        log_type: entry.log_type,
+        serial_number: entry.serial_number.clone(),
+        entry: ListedLogEntry {
+            user: entry.user.clone(),
+            source: entry.source.clone(),
+            version: entry.version.clone(),
+            computer: entry.computer.clone(),
+            description: entry.description.clone(),
+        },
+    }
+}
+
+fn summary(organization: OrganizationId, report: &StoredCrashReport) -> InspectedCrashReport {
+    InspectedCrashReport {
+        organization,
+        id: report.id,
+        received: report.received,
+        application_name: report.application_name.clone(),
+        os: report.os.clone(),
+        user: report.user.clone(),
+        computer: report.computer,
+        serial_number: report.serial_number.clone(),
+        application_version: report.application_version.clone(),
+        note: report.note.clone(),
+        parts: report.parts.len() as u64,
+        size: report.parts.iter().map(|part| part.size).sum(),
     }
 }

@@ -41,7 +41,7 @@ impl LogRepository for InMemoryStore {
     }
 }
 
-fn matches(filter: &LogFilter, entry: &NewLogEntry) -> bool {
+pub(super) fn matches(filter: &LogFilter, entry: &NewLogEntry) -> bool {
     let text = |pattern: &Option<Pattern>, value: &str| {
         pattern.as_ref().is_none_or(|pattern| pattern.matches(&Folded::of(value)))
     };

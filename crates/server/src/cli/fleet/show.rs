@@ -1,7 +1,7 @@
 //! The registered fleet as people read it: a row for each record.
 
 use crate::cli::failure::Failure;
-use crate::cli::look::{Look, json_line, look, organizations};
+use crate::cli::look::{Look, Register, json_line, look};
 use crate::cli::output::Out;
 use crate::cli::table::{Cell, Column, Screen, Table};
 use crate::config::Config;
@@ -30,7 +30,7 @@ async fn show(
     out: &mut Out<'_>,
 ) -> Result<()> {
     let mut table = Table::new(COLUMNS, screen);
-    for organization in organizations(inspection, asked.organization.as_deref()).await? {
+    for organization in Register::read(inspection, asked.organization.as_deref()).await?.organizations() {
         for organization in fleet.export(Some(&organization.name)).await?.organizations {
             if asked.json {
                 json_line(out, &fleet_json::organization(&organization))?;

@@ -1,5 +1,9 @@
 //! Looking at what came in, from the command line, beside the running server.
 
+mod crashes;
+mod logs;
+mod resources;
+
 use crate::support::{DEVICE, Site};
 use serde_json::{Value, json};
 use std::process::Stdio;
@@ -102,7 +106,7 @@ async fn the_fleet_is_shown_with_what_belongs_together() {
 fn a_reader_who_has_read_enough_ends_a_listing_in_order() {
     let site = Site::new();
     site.run("fleet apply fleet.json").succeeded();
-    for arguments in [&["devices"][..], &["devices", "--json"], &["fleet", "show"], &["refusals"]] {
+    for arguments in [&["devices"][..], &["devices", "--json"], &["fleet", "show"], &["refusals"], &["logs"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let ran = site.command().args(arguments).stdout(writer).stderr(Stdio::piped()).output().unwrap();
@@ -114,7 +118,7 @@ fn a_reader_who_has_read_enough_ends_a_listing_in_order() {
 #[test]
 fn looking_changes_no_schema() {
     let site = Site::new();
-    for line in ["devices", "fleet show", "refusals"] {
+    for line in ["devices", "fleet show", "refusals", "logs", "crashes list", "resources list"] {
         let told = site.run(line).failed(1);
         assert!(told.starts_with("error: "), "{line}: {told}");
     }

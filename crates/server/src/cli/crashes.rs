@@ -1,0 +1,267 @@
+//! `platen crashes list`, `show` and `export`
+
+mod stack;
+
+use super::export::{Destination, Folder, Names};
+use super::failure::Failure;
+use super::look::{Look, Period, Register, json_line, look};
+use super::output::Out;
+use super::table::{Cell, Column, Screen, Table};
+use super::values;
+use crate::config::Config;
+use crate::wiring;
+use anyhow::{Context, Result, bail};
+use clap::{Args, Subcommand};
+use domain::blob::BlobStore;
+use domain::crash_report::{CrashPart, Os, Place, StoredCrashReport};
+use domain::guid::{ComputerGuid, CrashReportId};
+use domain::inspection::{CrashReportFilter, InspectedCrashReport, InspectionRepository};
+use futures_util::TryStreamExt;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum CrashesCommand {
+    /// List crash reports, the newest first
+    List(List),
+    /// Show a crash report with its call stack
+    Show {
+        #[command(flatten)]
+        report: Report,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Save the parts of a crash report to files
+    Export {
+        #[command(flatten)]
+        report: Report,
+        /// Folder to save them to, which is made [default: crash-<ID> in the current folder]
+        #[arg(value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+        /// Overwrite files that are there
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    look: Look,
+    #[command(flatten)]
+    period: Period,
+    /// Only those of this computer
+    #[arg(long, value_name = "GUID", value_parser = values::computer)]
+    computer: Option<ComputerGuid>,
+}
+
+/// Which report is meant.
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    /// Id of the report, which its client was answered in Crash-Report-Id
+    #[arg(value_name = "ID", value_parser = id)]
+    id: CrashReportId,
+    /// Only if it is of this organization
+    #[arg(long, value_name = "NAME")]
+    organization: Option<String>,
+}
+
+fn id(text: &str) -> Result<CrashReportId, String> {
+    CrashReportId::parse(text).ok_or_else(|| "it is not a GUID".to_owned())
+}
+
+pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<ExitCode, Failure> {
+    look(config, async |database, out| {
+        let inspection = database.inspection();
+        let blobs = || wiring::open_blobs(&config.blobs);
+        match command {
+            CrashesCommand::List(asked) => list(&inspection, asked, Screen::of_stdout(), out).await,
+            CrashesCommand::Show { report, json } => {
+                let found = find(&inspection, &report).await?;
+                show(&*blobs().await?, &found, json, Screen::of_stdout(), out).await
+            }
+            CrashesCommand::Export { report, folder, force } => {
+                let Found { report, .. } = find(&inspection, &report).await?;
+                let folder = folder.unwrap_or_else(|| PathBuf::from(format!("crash-{}", report.id)));
+                export(&*blobs().await?, &report, &Folder { path: folder, force }, out).await
+            }
+        }
+    })
+    .await
+}
+
+async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen, out: &mut Out<'_>) -> Result<()> {
+    let register = Register::read(inspection, asked.look.organization.as_deref()).await?;
+    let (from, to) = asked.period.bounds();
+    let filter = CrashReportFilter { from, to, computer: asked.computer };
+    let mut reports = inspection.crash_reports(register.ids(), filter);
+    let mut table = Table::new(COLUMNS, screen);
+    while let Some(report) = reports.try_next().await? {
+        let organization = register.name(report.organization);
+        if asked.look.json {
+            json_line(out, &json_of_listed(organization, &report))?;
+        } else {
+            table.row(out, cells(organization, &report))?;
+        }
+    }
+    table.flush(out)
+}
+
+const COLUMNS: [Column; 9] = [
+    Column("RECEIVED", 20),
+    Column("ID", 36),
+    Column("ORGANIZATION", 6),
+    Column("APPLICATION", 6),
+    Column("VERSION", 5),
+    Column("OS", 5),
+    Column("USER", 4),
+    Column("PARTS", 1),
+    Column("SIZE", 4),
+];
+
+fn cells(organization: &str, report: &InspectedCrashReport) -> Vec<Cell> {
+    vec![
+        Cell::new(report.received.to_string()),
+        Cell::new(report.id.to_string()),
+        Cell::new(organization),
+        Cell::new(report.application_name.as_deref().unwrap_or("unknown")),
+        Cell::new(&report.application_version),
+        Cell::new(Os::parse(report.os.as_deref()).as_str()),
+        Cell::new(report.user.as_deref().unwrap_or_default()),
+        Cell::new(report.parts.to_string()),
+        Cell::new(values::size(report.size)),
+    ]
+}
+
+fn json_of_listed(organization: &str, report: &InspectedCrashReport) -> Value {
+    json!({
+        "id": report.id.to_string(),
+        "received": report.received.precise(),
+        "organization": organization,
+        "application_name": report.application_name,
+        "application_version": report.application_version,
+        "os": Os::parse(report.os.as_deref()).as_str(),
+        "user": report.user,
+        "computer": report.computer.map(|computer| computer.to_string()),
+        "serial_number": report.serial_number,
+        "note": report.note,
+        "parts": report.parts,
+        "size": report.size,
+    })
+}
+
+/// A report and the name of its organization.
+struct Found {
+    organization: String,
+    report: StoredCrashReport,
+}
+
+async fn find(inspection: &dyn InspectionRepository, asked: &Report) -> Result<Found> {
+    let register = Register::read(inspection, asked.organization.as_deref()).await?;
+    let found = inspection.find_crash_report(asked.id).await?;
+    match found.filter(|(organization, _)| register.knows(*organization)) {
+        Some((organization, report)) => Ok(Found { organization: register.name(organization).to_owned(), report }),
+        None => bail!("there is no crash report {}", asked.id),
+    }
+}
+
+async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Screen, out: &mut Out<'_>) -> Result<()> {
+    let Found { organization, report } = found;
+    let call_stack = report.parts.iter().find(|part| part.place == Place::CallStack);
+    if as_json {
+        let mut json = json_of(organization, report);
+        if let Some(part) = call_stack {
+            json["call_stack"] = stack::text(content(blobs, part).await?).await?.into();
+        }
+        return json_line(out, &json);
+    }
+    let os = Os::parse(report.os.as_deref()).as_str();
+    let facts = [
+        ("Id", report.id.to_string()),
+        ("Received", report.received.precise()),
+        ("Organization", organization.clone()),
+        ("Application", report.application_name.clone().unwrap_or_else(|| "unknown".to_owned())),
+        ("Version", report.application_version.clone()),
+        ("OS", os.to_owned()),
+        ("User", report.user.clone().unwrap_or_default()),
+        ("Computer", report.computer.map(|computer| computer.to_string()).unwrap_or_default()),
+        ("SerialNumber", report.serial_number.clone()),
+        ("Note", report.note.clone().unwrap_or_default()),
+    ];
+    values::facts(out, &facts)?;
+    out.line("")?;
+    let mut table = Table::new(PART_COLUMNS, screen);
+    for part in &report.parts {
+        let text = |text: &Option<String>| Cell::new(text.as_deref().unwrap_or_default());
+        let size = Cell::new(values::size(part.size));
+        let place = Cell::new(part.place.as_str());
+        table.row(out, vec![place, text(&part.name), text(&part.file_name), text(&part.content_type), size])?;
+    }
+    table.flush(out)?;
+    if let Some(part) = call_stack {
+        out.line("")?;
+        stack::print(content(blobs, part).await?, out).await?;
+    }
+    Ok(())
+}
+
+const PART_COLUMNS: [Column; 5] =
+    [Column("PART", 9), Column("NAME", 4), Column("FILE", 4), Column("CONTENT TYPE", 6), Column("SIZE", 6)];
+
+fn json_of(organization: &str, report: &StoredCrashReport) -> Value {
+    let part = |part: &CrashPart| {
+        json!({
+            "place": part.place.as_str(),
+            "name": part.name,
+            "file_name": part.file_name,
+            "content_type": part.content_type,
+            "size": part.size,
+            "checksum": part.checksum.to_string(),
+        })
+    };
+    json!({
+        "id": report.id.to_string(),
+        "received": report.received.precise(),
+        "organization": organization,
+        "application_name": report.application_name,
+        "application_version": report.application_version,
+        "os": Os::parse(report.os.as_deref()).as_str(),
+        "user": report.user,
+        "computer": report.computer.map(|computer| computer.to_string()),
+        "serial_number": report.serial_number,
+        "note": report.note,
+        "parts": report.parts.iter().map(part).collect::<Vec<_>>(),
+    })
+}
+
+async fn content(blobs: &dyn BlobStore, part: &CrashPart) -> Result<domain::blob::ByteStream> {
+    let content = blobs.read(&part.key, None).await?;
+    content.with_context(|| format!("the content {} of the part {} is missing", part.key, part.place.as_str()))
+}
+
+/// Saves every part, none of them over a file that is there unless that is asked for. What is there is looked at
+/// before anything is written.
+async fn export(blobs: &dyn BlobStore, report: &StoredCrashReport, folder: &Folder, out: &mut Out<'_>) -> Result<()> {
+    let mut names = Names::default();
+    let files: Vec<_> = (1..).zip(&report.parts).map(|(position, part)| names.take(&name(position, part))).collect();
+    let places = files.iter().map(|name| folder.place(name)).collect::<Result<Vec<_>>>()?;
+    for (part, place) in report.parts.iter().zip(places) {
+        let saved = Destination::File(place).save(content(blobs, part).await?, part.checksum, out).await;
+        saved.with_context(|| format!("cannot save the part {}", part.place.as_str()))?;
+    }
+    Ok(())
+}
+
+/// The client's name for a file, else one by its place.
+fn name(position: usize, part: &CrashPart) -> String {
+    match (&part.file_name, part.place) {
+        // Some clients send the whole path of theirs.
+        (Some(name), _) if !name.trim().is_empty() => name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+        (_, Place::CallStack) => "CallStack.txt".to_owned(),
+        (_, Place::Xml) => "report.xml".to_owned(),
+        (_, Place::Dump) => "dump.dmp".to_owned(),
+        (_, Place::Attachment) => format!("attachment-{position}.bin"),
+    }
+}

@@ -1,0 +1,308 @@
+//! Saving content to files: whole or not at all, never over what is there unless that is asked for, and never
+//! outside the folder that was named, whatever names the content brings.
+
+use super::output::Out;
+use super::table::is_order;
+use crate::wiring;
+use anyhow::{Context, Result, bail};
+use domain::blob::ByteStream;
+use domain::checksum::{ContentHasher, Sha1Checksum};
+use domain::text::Folded;
+use futures_util::TryStreamExt;
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a name that every file system takes, with some room for a number.
+const LONGEST: usize = 200;
+
+/// Names under which Windows has devices, whatever extension follows.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// Where a content goes.
+#[derive(Debug)]
+pub(super) enum Destination {
+    Stdout,
+    File(Place),
+}
+
+/// A path for a file, at which there is none unless it may be overwritten.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    force: bool,
+}
+
+/// A folder for files whose names come from elsewhere.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) force: bool,
+}
+
+impl Folder {
+    /// The place of a [safe](Names) name in this folder.
+    pub(super) fn place(&self, name: &str) -> Result<Place> {
+        Place::new(self.path.join(name), self.force)
+    }
+}
+
+impl Place {
+    fn new(path: PathBuf, force: bool) -> Result<Self> {
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => bail!("{} is a folder", path.display()),
+            Ok(_) if !force => bail!("{} is there already; --force overwrites it", path.display()),
+            _ => Ok(Self { path, force }),
+        }
+    }
+}
+
+impl Destination {
+    /// What an operator named: `-`, a folder, or else a file. In a folder the file is called as the content is.
+    pub(super) fn of(target: &Path, name: &str, force: bool) -> Result<Self> {
+        if target == Path::new("-") {
+            if stdout().is_terminal() {
+                bail!("stdout is a terminal, which is nothing for content; name a file");
+            }
+            return Ok(Self::Stdout);
+        }
+        let is_folder = target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let place = if is_folder {
+            Folder { path: target.to_owned(), force }.place(&Names::default().take(name))
+        } else {
+            Place::new(target.to_owned(), force)
+        };
+        Ok(Self::File(place?))
+    }
+
+    /// Saves a content, whose checksum must be this one, and tells where. A file appears when all of it is there.
+    pub(super) async fn save(&self, content: ByteStream, expected: Sha1Checksum, out: &mut Out<'_>) -> Result<()> {
+        match self {
+            Self::Stdout => pass(content, expected, |bytes| out.bytes(bytes)).await,
+            Self::File(place) => {
+                place.save(content, expected).await?;
+                out.line(&super::table::visible(&place.path.display().to_string()))
+            }
+        }
+    }
+}
+
+impl Place {
+    async fn save(&self, content: ByteStream, expected: Sha1Checksum) -> Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let unfinished = folder.join(format!(".platen-{}.part", wiring::ids().guid()));
+        let saved = async {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&unfinished)?;
+            write(&mut file, content, expected).await?;
+            self.publish(&unfinished)
+        };
+        let saved = saved.await.with_context(|| format!("cannot write {}", self.path.display()));
+        if saved.is_err() {
+            // It may be gone already; what is left of it shows by its name what it is.
+            let _ = fs::remove_file(&unfinished);
+        }
+        saved
+    }
+
+    /// Gives a whole file its name.
+    fn publish(&self, whole: &Path) -> Result<()> {
+        if self.force {
+            return Ok(fs::rename(whole, &self.path)?);
+        }
+        // Unlike a renaming, a link never takes the place of a file that came meanwhile.
+        match fs::hard_link(whole, &self.path) {
+            Ok(()) => Ok(fs::remove_file(whole)?),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                bail!("it is there already; --force overwrites it")
+            }
+            // A file system without links.
+            Err(_) if fs::symlink_metadata(&self.path).is_err() => Ok(fs::rename(whole, &self.path)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+async fn write(file: &mut File, content: ByteStream, expected: Sha1Checksum) -> Result<()> {
+    pass(content, expected, |bytes| Ok(file.write_all(bytes)?)).await?;
+    Ok(file.sync_all()?)
+}
+
+/// Passes a content on while its checksum is computed.
+async fn pass(
+    mut content: ByteStream,
+    expected: Sha1Checksum,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
+    let mut hasher = ContentHasher::new();
+    while let Some(bytes) = content.try_next().await? {
+        hasher.update(&bytes);
+        take(&bytes)?;
+    }
+    let found = hasher.finish();
+    if found != expected {
+        bail!("the content is damaged: its SHA1 is {found}, stored is {expected}");
+    }
+    Ok(())
+}
+
+/// Gives out names for the files of one folder, each once, also where case makes no difference.
+#[derive(Default)]
+pub(super) struct Names(HashSet<Folded>);
+
+impl Names {
+    /// A name like `wish` that no other file has.
+    pub(super) fn take(&mut self, wish: &str) -> String {
+        let wish = safe(wish);
+        let (stem, extension) = wish.split_at(extension_of(&wish));
+        let mut name = wish.clone();
+        let mut number = 2;
+        while !self.0.insert(Folded::of(&name)) {
+            name = format!("{stem}-{number}{extension}");
+            number += 1;
+        }
+        name
+    }
+}
+
+/// A name that is one, whatever `wish` is: no path, no device, nothing hidden, nothing that a program takes for an
+/// option, at most [`LONGEST`] bytes.
+fn safe(wish: &str) -> String {
+    let is_unsafe = |character| is_order(character) || r#"/\:*?"<>|"#.contains(character);
+    let name: String = wish.chars().map(|character| if is_unsafe(character) { '_' } else { character }).collect();
+    let name = name.trim().trim_end_matches(['.', ' ']);
+    let (stem, extension) = name.split_at(extension_of(name));
+    let stem = &stem[..stem.floor_char_boundary(LONGEST - extension.len())];
+    let first = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let is_port = |port: &str| {
+        let mut number = first.strip_prefix(port).unwrap_or_default().chars();
+        number.next().is_some_and(|digit| matches!(digit, '0'..='9' | '¹' | '²' | '³')) && number.next().is_none()
+    };
+    let is_device = DEVICES.contains(&first.as_str()) || ["com", "lpt"].into_iter().any(is_port);
+    if name.is_empty() || name.starts_with(['.', '-']) || is_device {
+        return format!("_{stem}{extension}");
+    }
+    format!("{stem}{extension}")
+}
+
+/// Where the extension of a name begins, if it has a short one.
+fn extension_of(name: &str) -> usize {
+    name.rfind('.').filter(|place| *place > 0 && name.len() - place <= 16).unwrap_or(name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::error::StoreError;
+    use futures_util::stream::{self, StreamExt};
+    use proptest::prelude::*;
+
+    fn content(bytes: &[u8]) -> (ByteStream, Sha1Checksum) {
+        let chunks: Vec<_> = bytes.chunks(3).map(|chunk| Ok::<_, StoreError>(chunk.to_vec().into())).collect();
+        (stream::iter(chunks).boxed(), Sha1Checksum::of(bytes))
+    }
+
+    async fn saved(destination: &Destination, bytes: &[u8]) -> Result<()> {
+        let (content, checksum) = content(bytes);
+        destination.save(content, checksum, &mut Out::new(&mut Vec::new())).await
+    }
+
+    fn files(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_name_never_leaves_its_folder() {
+        for (wish, name) in [
+            ("Label 1", "Label 1"),
+            ("../../etc/passwd", "_.._.._etc_passwd"),
+            ("/etc/passwd", "_etc_passwd"),
+            ("C:\\Windows\\x.dll", "C__Windows_x.dll"),
+            ("..", "_"),
+            (".", "_"),
+            ("", "_"),
+            (" \t ", "_"),
+            (".bashrc", "_.bashrc"),
+            ("-rf", "_-rf"),
+            ("con", "_con"),
+            ("Nul.txt", "_Nul.txt"),
+            ("COM1.log", "_COM1.log"),
+            ("lpt¹", "_lpt¹"),
+            ("company", "company"),
+            ("com10", "com10"),
+            ("a\0b\x1b[2J\u{202e}c", "a_b_[2J_c"),
+            ("name. . ", "name"),
+            ("Größe 日本.icc", "Größe 日本.icc"),
+        ] {
+            assert_eq!(safe(wish), name, "{wish:?}");
+        }
+        let long = safe(&format!("{}.icc", "ä".repeat(300)));
+        assert!(long.len() <= LONGEST && long.ends_with("ä.icc"), "{long}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_is_made_safe(wish in "\\PC*|[./\\\\a-c \\-]{0,12}|.{0,300}") {
+            let name = safe(&wish);
+            prop_assert!(!name.is_empty() && name.len() <= LONGEST + 1);
+            let path = Path::new("folder").join(&name);
+            prop_assert_eq!(path.parent(), Some(Path::new("folder")));
+            let components: Vec<_> = Path::new(&name).components().collect();
+            prop_assert!(matches!(components[..], [std::path::Component::Normal(_)]), "{}", name);
+        }
+    }
+
+    #[test]
+    fn names_of_one_folder_differ_without_case() {
+        let mut names = Names::default();
+        let taken: Vec<_> =
+            ["dump.dmp", "Dump.DMP", "dump.dmp", "dump", "dump-2.dmp"].map(|wish| names.take(wish)).into();
+        assert_eq!(taken, ["dump.dmp", "Dump-2.DMP", "dump-3.dmp", "dump", "dump-2-2.dmp"]);
+    }
+
+    #[tokio::test]
+    async fn a_file_is_saved_under_its_name_or_the_one_that_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |target: PathBuf| Destination::of(&target, "../Label", false).unwrap();
+        saved(&at(folder.path().to_owned()), b"content").await.unwrap();
+        saved(&at(folder.path().join("file")), b"content").await.unwrap();
+        saved(&at(folder.path().join("new/folder/")), b"content").await.unwrap();
+        assert_eq!(files(folder.path()), ["_.._Label", "file", "new"]);
+        assert_eq!(files(&folder.path().join("new/folder")), ["_.._Label"]);
+        assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"content");
+    }
+
+    #[tokio::test]
+    async fn nothing_is_overwritten_unless_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let late = Destination::of(&path, "", false).unwrap();
+        fs::write(&path, "former").unwrap();
+        let told = Destination::of(&path, "", false).unwrap_err().to_string();
+        assert!(told.ends_with("file is there already; --force overwrites it"), "{told}");
+        // It came after it was looked for.
+        let told = format!("{:#}", saved(&late, b"new").await.unwrap_err());
+        assert!(told.ends_with("it is there already; --force overwrites it"), "{told}");
+        assert_eq!(fs::read(&path).unwrap(), b"former");
+        saved(&Destination::of(&path, "", true).unwrap(), b"new").await.unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(files(folder.path()), ["file"]);
+        fs::create_dir(folder.path().join("Label")).unwrap();
+        assert!(Destination::of(folder.path(), "Label", true).unwrap_err().to_string().ends_with("is a folder"));
+    }
+
+    #[tokio::test]
+    async fn damaged_content_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination::of(&folder.path().join("file"), "", false).unwrap();
+        let other = Sha1Checksum::of(b"other");
+        let told = destination.save(content(b"content").0, other, &mut Out::new(&mut Vec::new())).await.unwrap_err();
+        assert!(format!("{told:#}").contains("the content is damaged: its SHA1 is 040F06FD"), "{told:#}");
+        assert!(files(folder.path()).is_empty());
+    }
+}
