@@ -17,6 +17,12 @@ pub(crate) enum Place {
     Postgres(Box<PgConnectOptions>),
 }
 
+/// Whether a database can be opened by this URL, as far as the URL itself tells.
+#[must_use]
+pub fn is_database_url(url: &str) -> bool {
+    Place::parse(url).is_ok()
+}
+
 impl Place {
     /// Reads the URL of the configuration. The path of a file stands as it is: nothing in it is
     /// decoded.

@@ -91,6 +91,7 @@ fn json_failure(error: BodyError) -> Failure {
 pub(crate) async fn to_its_end<T: 'static>(work: impl Future<Output = Outcome<T>> + 'static) -> Outcome<T> {
     match actix_rt::spawn(work).await {
         Ok(outcome) => outcome,
-        Err(panicked) => Err(StoreError::other(panicked).into()),
+        // What the task says of a panic repeats its message (decision 49 of docs/decisions).
+        Err(_) => Err(StoreError::other("the operation panicked").into()),
     }
 }

@@ -23,7 +23,7 @@ mod table;
 mod values;
 
 use crate::config::{self as configuration, Config};
-use crate::telemetry;
+use crate::{panics, telemetry};
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -106,6 +106,7 @@ const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
+    panics::tell_where_only();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return failure::report_usage(&error),

@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod fleet_json;
 mod listen;
+mod panics;
 mod refusals;
 mod retention;
 mod shutdown;

@@ -47,7 +47,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("blobs.bucket", None, "the name of a bucket, required where blobs.kind is s3"),
     key("blobs.prefix", Some(""), "a text without a leading slash, such as platen/production"),
     key("blobs.region", None, "the name of a region, such as eu-central-1"),
-    key("blobs.endpoint", None, "an http:// or https:// URL"),
+    key("blobs.endpoint", None, "an http:// or https:// URL without credentials and parameters"),
     secret("blobs.access_key_id", None, "a text, given together with blobs.secret_access_key"),
     secret("blobs.secret_access_key", None, "a text, given together with blobs.access_key_id"),
     key("blobs.allow_http", Some("false"), SWITCH),
@@ -61,7 +61,11 @@ pub(crate) const KEYS: &[Key] = &[
     key("retention.crash_reports", None, AGE),
     key("log.format", None, "text or json"),
     key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
-    key("telemetry.otlp_endpoint", None, "the http:// or https:// URL of a collector, such as http://localhost:4318"),
+    key(
+        "telemetry.otlp_endpoint",
+        None,
+        "the http:// or https:// URL of a collector without credentials and parameters, such as http://localhost:4318",
+    ),
 ];
 
 /// The key of that name.

@@ -98,6 +98,8 @@ impl Setting {
     pub(super) fn refused(&self) -> anyhow::Error {
         let shown = match self.raw() {
             _ if self.key.secret => "the value".to_owned(),
+            // It may be a URL with a password.
+            Raw::Text(text) if text.contains(['@', '?', '#']) => "the value".to_owned(),
             Raw::Text(text) => format!("{text:?}"),
             Raw::Number(number) => number,
             Raw::Switch(switch) => switch.to_string(),

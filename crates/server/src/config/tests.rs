@@ -327,6 +327,17 @@ fn an_endpoint_that_is_an_address_needs_the_bucket_in_the_path() {
 }
 
 #[test]
+fn a_url_of_a_server_holds_no_secret_and_is_not_repeated_where_it_does() {
+    for endpoint in ["http://me:hunter2@host", "http://hunter2@host", "http://host/?k=hunter2", "http://host#hunter2"] {
+        for key in ["blobs.endpoint", "telemetry.otlp_endpoint"] {
+            let told = refusal(Some(&format!("{key} = '{endpoint}'")), &[]);
+            assert!(told.contains(key) && told.contains("is not allowed"), "{told}");
+            assert!(!told.contains("hunter2"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn an_endpoint_without_tls_must_be_allowed() {
     let file = "blobs = { kind = 's3', bucket = 'b', endpoint = 'http://minio:9000' }";
     let told = refusal(Some(file), &[]);

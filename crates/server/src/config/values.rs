@@ -1,6 +1,7 @@
 //! From a value as it was written to what a key means by it; `None` where the key doesn't allow it.
 
 use super::layers::Raw;
+use adapters_db::is_database_url;
 use reqwest::Url;
 use std::fmt;
 use std::io;
@@ -107,10 +108,12 @@ pub(super) fn host_name(raw: &Raw<'_>) -> Option<String> {
     filled_text(raw).filter(|name| name.chars().all(usable))
 }
 
+/// The URL of a server, to which paths are added. What is secret has no place in it: URLs are shown.
 pub(super) fn http_url(raw: &Raw<'_>) -> Option<String> {
     let text = text(raw)?;
     let url = Url::parse(&text).ok()?;
-    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(text)
+    let is_bare = url.username().is_empty() && url.password().is_none() && !text.contains(['?', '#']);
+    (matches!(url.scheme(), "http" | "https") && url.has_host() && is_bare).then_some(text)
 }
 
 /// Whether a URL names its host by an address, below which there are no names.
@@ -120,10 +123,7 @@ pub(super) fn has_ip_host(url: &str) -> bool {
 }
 
 pub(super) fn database_url(raw: &Raw<'_>) -> Option<String> {
-    let text = text(raw)?;
-    let filled = |scheme: &str| text.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty());
-    let known = text == "sqlite::memory:" || ["sqlite://", "postgres://", "postgresql://"].into_iter().any(filled);
-    known.then_some(text)
+    text(raw).filter(|url| is_database_url(url))
 }
 
 /// The URL of a database with `mask` for its password and its parameters; `None` where it is no URL.

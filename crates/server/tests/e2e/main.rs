@@ -22,7 +22,9 @@ mod looking;
 #[path = "../../../http-actix/tests/messages/mod.rs"]
 mod messages;
 mod retention;
+mod secrets;
 mod serving;
+mod starts;
 mod tls;
 mod upkeep;
 mod watching;

@@ -30,6 +30,8 @@ mod outages;
 mod processes;
 #[path = "../e2e/retention.rs"]
 mod retention;
+#[path = "../e2e/secrets/mod.rs"]
+mod secrets;
 #[path = "../e2e/serving.rs"]
 mod serving;
 mod tls;

@@ -7,6 +7,7 @@ pub(crate) mod adapters;
 pub(crate) mod client;
 pub(crate) mod collector;
 pub(crate) mod content;
+pub(crate) mod form;
 pub(crate) mod halting;
 pub(crate) mod records;
 pub(crate) mod setup;

@@ -76,6 +76,15 @@ impl Engine {
 
 impl Reader {
     pub(crate) async fn of(site: &Site) -> Self {
+        Self::without(site, &LEFT).await
+    }
+
+    /// The same, with nothing left out.
+    pub(crate) async fn of_everything(site: &Site) -> Self {
+        Self::without(site, &[]).await
+    }
+
+    async fn without(site: &Site, left: &[&str]) -> Self {
         let (mut connection, columns) = match site.stores() {
             Stores::Defaults => {
                 let options = SqliteConnectOptions::new().filename(site.path("data/platen.db"));
@@ -95,8 +104,8 @@ impl Reader {
         for (table, _, column) in connection.rows(columns).await {
             tables.entry(table).or_default().push(column);
         }
-        for left in LEFT {
-            tables.remove(left);
+        for left in left {
+            tables.remove(*left);
         }
         let statement: Vec<_> = tables.iter().map(|(table, columns)| connection.select(table, columns)).collect();
         let folders = ["resources", "crash-reports"].map(|kind| site.contents(kind));

@@ -3,6 +3,7 @@
 use super::world::{self, Kind, Org, Resource};
 use crate::support::client::Client;
 use crate::support::content::sha1;
+use crate::support::form::{self, Part};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Map, Value, json};
@@ -154,10 +155,7 @@ impl Call {
                 post(client, "log", &Value::Object(body))
             }
             Self::Logs(filter) => post(client, "log/list", &filter.body()),
-            Self::Crash => {
-                let part = "Content-Disposition: form-data; name=\"CallStack\"\r\nContent-Type: text/plain";
-                form(client, "log/crashreport", &[(part, "main".to_owned())])
-            }
+            Self::Crash => form(client, "log/crashreport", &[("CallStack", "text/plain", b"main")]),
             Self::DeviceStatus(device) => {
                 let body = json!({ "DeviceGUID": device, "Status": "Idle", "QueueLength": { "Sheets": 3 } });
                 post(client, "device/status", &body)
@@ -183,18 +181,19 @@ pub(super) fn add(client: &Client, resource: &Resource) -> RequestBuilder {
         "ResourceGUID": resource.guid, "ResourceChecksum": sha1(content.as_bytes()), "ResourceType": "Label",
         "Domain": resource.domain(), "Meta": resource.meta(),
     });
-    let json = "Content-Disposition: form-data; name=\"JsonString\"\r\nContent-Type: application/json";
-    let file = "Content-Disposition: form-data; name=\"file\"\r\nContent-Type: application/octet-stream";
-    form(client, "resource", &[(json, description.to_string()), (file, content)])
-        .header("Timestamp", resource.timestamp())
+    let description = description.to_string();
+    let parts: [Part<'_>; 2] = [
+        ("JsonString", "application/json", description.as_bytes()),
+        ("file", "application/octet-stream", content.as_bytes()),
+    ];
+    form(client, "resource", &parts).header("Timestamp", resource.timestamp())
 }
 
 fn post(client: &Client, path: &str, body: &Value) -> RequestBuilder {
     client.post(&format!("/api/v2/{path}")).header(CONTENT_TYPE, "application/json").body(body.to_string())
 }
 
-fn form(client: &Client, path: &str, parts: &[(&str, String)]) -> RequestBuilder {
-    let parts: Vec<_> = parts.iter().map(|(head, content)| format!("--b\r\n{head}\r\n\r\n{content}\r\n")).collect();
+fn form(client: &Client, path: &str, parts: &[Part<'_>]) -> RequestBuilder {
     let request = client.post(&format!("/api/v2/{path}"));
-    request.header(CONTENT_TYPE, "multipart/form-data; boundary=b").body(format!("{}--b--\r\n", parts.concat()))
+    request.header(CONTENT_TYPE, form::CONTENT_TYPE).body(form::of(parts))
 }

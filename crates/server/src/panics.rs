@@ -1,0 +1,86 @@
+//! What is told of a panic: where it happened, and never with what (decision 49 of docs/decisions).
+
+use std::any::Any;
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::panic::{PanicHookInfo, set_hook};
+use std::thread;
+
+/// What stands for a message that was put together at run time: such a message may hold anything.
+const WITHHELD: &str = "the message is not shown, since it may hold what a client sent";
+
+/// From now on a panic is a line of the log, or of stderr where no log was started.
+pub(crate) fn tell_where_only() {
+    set_hook(Box::new(tell));
+}
+
+fn tell(panic: &PanicHookInfo<'_>) {
+    let location = panic.location().map(ToString::to_string).unwrap_or_default();
+    let (message, thread) = (message(panic.payload()), thread::current());
+    // As for any program, RUST_BACKTRACE asks for it. It holds the names of functions and no values.
+    let backtrace = Backtrace::capture();
+    let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
+    if tracing::dispatcher::has_been_set() {
+        tracing::error!(location, thread = thread.name(), message, backtrace, "the program panicked");
+    } else {
+        print(&format!("error: the program panicked at {location}: {message}"));
+    }
+}
+
+/// The message where it is a literal of the source.
+fn message(payload: &dyn Any) -> &'static str {
+    payload.downcast_ref::<&'static str>().copied().unwrap_or(WITHHELD)
+}
+
+#[expect(clippy::print_stderr, reason = "there is no log yet")]
+fn print(line: &str) {
+    eprintln!("{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+    use std::io::{self, Write};
+    use std::panic::{catch_unwind, take_hook};
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_is_one_line_that_says_where_and_shows_no_value() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+        let before = take_hook();
+        tell_where_only();
+        let panics = tracing::subscriber::with_default(subscriber, || {
+            let text = black_box("é a secret of a client".to_owned());
+            let failed: Result<usize, String> = black_box(Err(text.clone()));
+            [
+                catch_unwind(|| panic!("a literal of the source")),
+                catch_unwind(|| panic!("{text}")),
+                // The library's own messages repeat the text.
+                catch_unwind(|| text[1..].len()),
+                catch_unwind(|| failed.clone().expect("a number")),
+            ]
+        });
+        set_hook(before);
+        assert!(panics.iter().all(Result::is_err));
+        let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(told.lines().count(), 4, "{told}");
+        assert!(told.lines().all(|line| line.contains("\"ERROR\"") && line.contains("src/panics.rs:")), "{told}");
+        assert!(told.contains("a literal of the source") && told.contains(WITHHELD), "{told}");
+        assert!(!told.contains("secret"), "{told}");
+    }
+}
