@@ -20,6 +20,7 @@ const DURATION: &str = "a duration, such as 30s (units ms, s, m, h, d, w)";
 const AGE: &str = "a duration of at least 1d, such as 90d (units h, d, w)";
 const COUNT: &str = "a whole number from 1 to 1024";
 const SWITCH: &str = "true or false";
+const URL: &str = "an http:// or https:// URL without credentials and parameters";
 
 const fn key(name: &'static str, default: Option<&'static str>, allowed: &'static str) -> Key {
     Key { name, default, allowed, secret: false }
@@ -47,7 +48,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("blobs.bucket", None, "the name of a bucket, required where blobs.kind is s3"),
     key("blobs.prefix", Some(""), "a text without a leading slash, such as platen/production"),
     key("blobs.region", None, "the name of a region, such as eu-central-1"),
-    key("blobs.endpoint", None, "an http:// or https:// URL without credentials and parameters"),
+    key("blobs.endpoint", None, URL),
     secret("blobs.access_key_id", None, "a text, given together with blobs.secret_access_key"),
     secret("blobs.secret_access_key", None, "a text, given together with blobs.access_key_id"),
     key("blobs.allow_http", Some("false"), SWITCH),
@@ -61,11 +62,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("retention.crash_reports", None, AGE),
     key("log.format", None, "text or json"),
     key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
-    key(
-        "telemetry.otlp_endpoint",
-        None,
-        "the http:// or https:// URL of a collector without credentials and parameters, such as http://localhost:4318",
-    ),
+    key("telemetry.otlp_endpoint", None, URL),
 ];
 
 /// The key of that name.

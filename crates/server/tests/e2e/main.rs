@@ -17,6 +17,7 @@ mod commands;
 mod defaults;
 mod draining;
 mod durability;
+mod hostile;
 mod isolation;
 mod looking;
 #[path = "../../../http-actix/tests/messages/mod.rs"]

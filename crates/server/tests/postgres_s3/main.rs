@@ -20,6 +20,10 @@ mod copying;
 mod draining;
 #[path = "../e2e/durability.rs"]
 mod durability;
+#[path = "../e2e/hostile/bombs.rs"]
+mod hostile_bombs;
+#[path = "../e2e/hostile/cuts.rs"]
+mod hostile_cuts;
 #[path = "../e2e/isolation/mod.rs"]
 mod isolation;
 #[path = "../e2e/looking/mod.rs"]

@@ -9,6 +9,8 @@ pub(crate) mod collector;
 pub(crate) mod content;
 pub(crate) mod form;
 pub(crate) mod halting;
+pub(crate) mod hostile;
+pub(crate) mod raw;
 pub(crate) mod records;
 pub(crate) mod setup;
 

@@ -244,37 +244,27 @@ impl Headers {
 /// with each other; serial numbers and versions that are wrong or missing beside some of them.
 pub(super) fn all_headers() -> Vec<Headers> {
     let (own, other) = (Sent::Of(Org::Acme), Sent::Of(Org::Zenith));
-    let values: [&[Sent]; 9] = [
-        &[],
-        &[own],
-        &[other],
-        &[Sent::Revoked(Org::Acme)],
-        &[Sent::Revoked(Org::Zenith)],
-        &[Sent::Unknown],
-        &[Sent::Empty],
-        &[own, own],
-        &[own, other],
-    ];
+    let single: [&[Sent]; 6] = [&[], &[own], &[other], &[Sent::Revoked(Org::Acme)], &[Sent::Unknown], &[Sent::Empty]];
+    let repeated: [&[Sent]; 2] = [&[own, own], &[own, other]];
+    let mut pairs: Vec<_> = single.into_iter().flat_map(|key| single.map(|hash| (key, hash))).collect();
+    for repeated in repeated {
+        pairs.extend(single[..2].iter().flat_map(|beside| [(repeated, *beside), (*beside, repeated)]));
+    }
     let mut all = Vec::new();
-    for mis_key in values {
-        for hardware_hash in values {
-            // The serial number of the computer that is named; beside a key alone any.
-            let org = if hardware_hash.first() == Some(&other) { Org::Zenith } else { Org::Acme };
-            let sent = |serial: Option<String>, version| Headers {
-                mis_key: mis_key.to_vec(),
-                hardware_hash: hardware_hash.to_vec(),
-                serial,
-                version,
-            };
-            all.push(sent(Some(org.serial()), Some("1.2.3")));
-            if [mis_key, hardware_hash].iter().all(|values| values.len() <= 1 && *values != [Sent::Empty]) {
-                let is_own = |values: &[Sent]| values.is_empty() || values == [own];
-                if is_own(mis_key) && is_own(hardware_hash) {
-                    let serials = [None, Some(String::new()), Some("sn-ACME".to_owned()), Some(Org::Zenith.serial())];
-                    all.extend(serials.map(|serial| sent(serial, Some("1.2.3"))));
-                    all.extend([None, Some("")].map(|version| sent(Some(org.serial()), version)));
-                }
-            }
+    for (mis_key, hardware_hash) in pairs {
+        // The serial number of the computer that is named; beside a key alone any.
+        let org = if hardware_hash.first() == Some(&other) { Org::Zenith } else { Org::Acme };
+        let sent = |serial: Option<String>, version| Headers {
+            mis_key: mis_key.to_vec(),
+            hardware_hash: hardware_hash.to_vec(),
+            serial,
+            version,
+        };
+        all.push(sent(Some(org.serial()), Some("1.2.3")));
+        if [mis_key, hardware_hash].iter().all(|values| values.is_empty() || *values == [own]) {
+            let serials = [None, Some(String::new()), Some("sn-ACME".to_owned()), Some(Org::Zenith.serial())];
+            all.extend(serials.map(|serial| sent(serial, Some("1.2.3"))));
+            all.extend([None, Some("")].map(|version| sent(Some(org.serial()), version)));
         }
     }
     all.extend([Org::Vendor, Org::Maker].map(Headers::key_of));
