@@ -4,7 +4,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test crate that includes this file uses a part of it")]
 
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use hyper::body::{Body as HttpBody, Bytes, Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -16,7 +16,9 @@ use s3s_fs::FileSystem;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -35,6 +37,12 @@ pub const SECRET: &str = "a-secret-of-the-tests";
 pub enum Fault {
     /// Answered 500.
     Error,
+    /// Answered 503, as a bucket that is asked too often does.
+    Busy,
+    /// Answered as it should be, this much later.
+    Slow(Duration),
+    /// Carried out, and its answer lost: cut off in the middle of its body, or not sent where it has none.
+    Lost,
     /// Answered never.
     Silence,
     /// The connection is closed.
@@ -181,16 +189,52 @@ async fn answer(
     let fault = behaviour.lock().unwrap().fault_of(format!("{} {}", request.method(), request.uri()));
     match fault {
         None => s3.call(request.map(Body::from)).await,
-        Some(Fault::Error) => {
-            // Closed before its body was read, the connection might break before the answer is seen.
-            let mut body = request.into_body();
-            while body.frame().await.is_some_and(|frame| frame.is_ok()) {}
-            let mut response = Response::new(Body::from("<Error><Code>InternalError</Code></Error>".to_owned()));
-            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-            Ok(response)
+        Some(Fault::Error) => Ok(refused(request, StatusCode::INTERNAL_SERVER_ERROR, "InternalError").await),
+        Some(Fault::Busy) => Ok(refused(request, StatusCode::SERVICE_UNAVAILABLE, "SlowDown").await),
+        Some(Fault::Slow(pause)) => {
+            tokio::time::sleep(pause).await;
+            s3.call(request.map(Body::from)).await
+        }
+        Some(Fault::Lost) => {
+            let (head, body) = s3.call(request.map(Body::from)).await?.into_parts();
+            let mut bytes = body.collect().await.map_err(HttpError::new)?.to_bytes();
+            if bytes.is_empty() {
+                return Err(closed());
+            }
+            bytes.truncate(bytes.len() / 2);
+            Ok(Response::from_parts(head, Body::http_body(Cut(Some(bytes)))))
         }
         Some(Fault::Silence) => std::future::pending().await,
-        Some(Fault::Closed) => Err(HttpError::new(Box::new(io::Error::other("closed by the test")))),
+        Some(Fault::Closed) => Err(closed()),
+    }
+}
+
+fn closed() -> HttpError {
+    HttpError::new(Box::new(io::Error::other("closed by the test")))
+}
+
+async fn refused(request: Request<Incoming>, status: StatusCode, code: &str) -> Response<Body> {
+    // Closed before its body was read, the connection might break before the answer is seen.
+    let mut body = request.into_body();
+    while body.frame().await.is_some_and(|frame| frame.is_ok()) {}
+    let mut response = Response::new(Body::from(format!("<Error><Code>{code}</Code></Error>")));
+    *response.status_mut() = status;
+    response
+}
+
+/// A body that breaks off after these bytes.
+struct Cut(Option<Bytes>);
+
+impl HttpBody for Cut {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        let frame = self.0.take().map(Frame::data).ok_or_else(|| io::Error::other("cut off by the test"));
+        Poll::Ready(Some(frame))
     }
 }
 

@@ -152,6 +152,45 @@ impl Cluster {
         succeed(stop.output(), "pg_ctl stop");
     }
 
+    /// Stops the server once its sessions have ended, which it ends, and starts it again.
+    ///
+    /// # Panics
+    /// Where the cluster isn't ours, or it doesn't start.
+    pub fn restart_in_order(&self) {
+        let folder = self.folder.as_ref().expect("a cluster that this process started");
+        let mut stop = as_server(&self.bin.join("pg_ctl"));
+        stop.arg("-D").arg(folder.join("data")).args(["-m", "fast", "-w", "stop"]);
+        succeed(stop.output(), "pg_ctl stop");
+        self.restart();
+    }
+
+    /// Halts all processes of the server where they are: it neither answers nor closes.
+    ///
+    /// # Panics
+    /// Where the cluster isn't ours.
+    pub fn pause(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets the processes go on.
+    ///
+    /// # Panics
+    /// Where the cluster isn't ours.
+    pub fn go_on(&self) {
+        self.signal("-CONT");
+    }
+
+    /// Sends a signal to the server and then to its children, so that none is made meanwhile.
+    fn signal(&self, signal: &str) {
+        let folder = self.folder.as_ref().expect("a cluster that this process started");
+        let told = fs::read_to_string(folder.join("data/postmaster.pid")).expect("a server that runs");
+        let server = told.lines().next().expect("the id of the server").to_owned();
+        send(signal, &server);
+        for child in children(&server) {
+            send(signal, &child);
+        }
+    }
+
     /// Starts the server again on the same port.
     ///
     /// # Panics
@@ -161,6 +200,24 @@ impl Cluster {
         let port = self.base.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port in the URL");
         start_server(&self.bin, folder, port).expect("a server that starts again");
     }
+}
+
+/// The processes that this one has started.
+fn children(parent: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").expect("/proc").filter_map(Result::ok);
+    let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
+    let is_child = |id: &String| {
+        // The parent is the second word after the name, which stands in parentheses.
+        let told = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        told.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(parent)
+    };
+    names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).filter(is_child).collect()
+}
+
+fn send(signal: &str, process: &str) {
+    let kill = Command::new("sh").args(["-c", "kill \"$0\" \"$1\"", signal, process]).output();
+    // A child may have ended meanwhile; the server itself has not.
+    drop(kill.expect("a shell"));
 }
 
 impl Drop for Cluster {

@@ -93,6 +93,7 @@ fn stores_that_cannot_be_reached_or_let_nobody_in_are_told_of_without_secrets() 
     }
     site.write("target.toml", &site.read("platen.toml"));
     site.configure("");
+    site.run("migrate").succeeded();
     run(&site, &marks, "copy --to target.toml", 1);
 }
 

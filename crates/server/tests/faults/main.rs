@@ -11,6 +11,7 @@ const SETUP: support::setup::Setup = support::setup::Setup::Defaults;
 mod bucket;
 mod disk;
 mod lock;
+mod postgres;
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -30,8 +31,8 @@ async fn log(client: &Client, text: &str) -> u16 {
 }
 
 /// Updates the resource; the status.
-async fn update(client: &Client, day: u32, content: &[u8]) -> u16 {
-    let timestamp = format!("2030-01-{day:02}T00:00:00Z");
+async fn update(client: &Client, minute: u32, content: &[u8]) -> u16 {
+    let timestamp = format!("2030-01-01T00:{minute:02}:00Z");
     status(client.try_upload(&timestamp, GUID, "Label", content)).await
 }
 

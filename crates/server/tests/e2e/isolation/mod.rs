@@ -17,6 +17,8 @@ use model::{Answer, Body, Caller, Model};
 use reqwest::Response;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
 use world::{Headers, ORGS, Org, Resource};
 
 /// Refused requests that are under way at once.
@@ -86,6 +88,8 @@ struct Trial {
     model: Model,
     reader: Reader,
     stored: Records,
+    /// The log of the server.
+    log: PathBuf,
     /// The rows of organizations name them by these.
     ids: BTreeMap<Org, i64>,
     /// Grows with each call that sends something.
@@ -104,7 +108,8 @@ impl Trial {
             ids.insert(org, site.sql(&sql).await.remove(0).parse().unwrap());
         }
         let client = Client::without_credentials(&server.api);
-        Self { client, model: Model::new(), reader, stored, ids, occasion: 1000, answers: BTreeMap::new() }
+        let log = site.path("server.err");
+        Self { client, model: Model::new(), reader, stored, log, ids, occasion: 1000, answers: BTreeMap::new() }
     }
 
     /// Requests that are refused for their headers, many at once; then nothing may be other than before.
@@ -133,6 +138,7 @@ impl Trial {
             let expected = self.model.answer(&caller, &call);
             let answer = with(call.request(&self.client), headers).send().await.unwrap();
             *self.answers.entry(expected.status).or_default() += 1;
+            assert!(answer.status() != 500, "{}", self.failures());
             assert_answered(&call, headers, Some(&caller), &expected, answer).await;
             if call.changes() && expected.status == 200 {
                 self.assert_own(&call, &caller).await;
@@ -144,6 +150,12 @@ impl Trial {
         if !call.changes() {
             self.assert_unchanged(call).await;
         }
+    }
+
+    /// What the log tells of requests that failed on the server's side.
+    fn failures(&self) -> String {
+        let log = fs::read_to_string(&self.log).unwrap();
+        log.lines().filter(|line| line.contains("ERROR")).collect()
     }
 
     async fn assert_unchanged(&mut self, call: &Call) {

@@ -1,0 +1,110 @@
+//! A `PostgreSQL` that is halted, so that it neither answers nor closes, and one that is restarted under load.
+
+use crate::support::setup::postgres::Cluster;
+use crate::support::setup::{Setup, Stores};
+use crate::support::{Site, eventually};
+use crate::{GUID, assert_logged, log, logged, readiness, status, update};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::task::block_in_place;
+
+fn cluster(site: &Site) -> &Cluster {
+    match site.stores() {
+        Stores::PostgresAndS3 { cluster, .. } => cluster,
+        Stores::Defaults => unreachable!("a site on PostgreSQL"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_halted_is_500_soon_and_not_ready_until_it_goes_on_and_nothing_is_half_there() {
+    let site = Site::on(Setup::OwnPostgresAndS3);
+    let server = site.serve().await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+    assert_eq!(log(&client, "before").await, 200);
+
+    cluster(&site).pause();
+    let path = format!("/api/v2/resource/{GUID}");
+    let told = tokio::join!(
+        log(&client, "meanwhile"),
+        update(&client, 1, b"meanwhile"),
+        status(client.try_report_crash("RIP", "main", b"meanwhile")),
+        status(client.try_get(&path)),
+        status(client.try_delete(&path)),
+        readiness(&server),
+    );
+    assert_eq!(told, (500, 500, 500, 500, 500, 503));
+    // Who comes later waits no longer.
+    assert_eq!(log(&client, "meanwhile too").await, 500);
+    assert_eq!(crate::support::client::Client::with_key(&server.ops, "").get("/health/live").await.status(), 200);
+    assert_logged(&site, "a request failed on our side");
+
+    cluster(&site).go_on();
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    eventually("it serves again", async || log(&client, "after").await == 200).await;
+    // What was answered 500 was done whole or not at all; the database goes on with what it had been asked for.
+    let entries = logged(&client).await;
+    let known = ["before", "meanwhile", "meanwhile too", "after"];
+    assert!(entries.iter().all(|entry| known.contains(&entry.as_str())), "{entries:?}");
+    assert_eq!((entries.first().unwrap().as_str(), entries.last().unwrap().as_str()), ("before", "after"));
+    let answer = client.get(&path).await;
+    let is_deleted = answer.status() == 404;
+    if !is_deleted {
+        let content = client.download(GUID).await;
+        assert!(content == b"content" || content == b"meanwhile", "{content:?}");
+    }
+    assert_eq!(update(&client, 2, b"after").await, 200);
+    assert_eq!(client.download(GUID).await, b"after");
+    let reports: usize = site.sql("SELECT count(*) FROM crash_report").await.remove(0).parse().unwrap();
+    assert!(reports <= 1);
+    server.stop();
+    let told = site.run("blobs check").succeeded();
+    // At worst the contents of the update and of the report are left without a record.
+    assert!(told.contains("missing 0, damaged 0, orphans "), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_restarted_under_load_loses_nothing_that_was_answered_200() {
+    let site = Site::on(Setup::OwnPostgresAndS3);
+    let server = site.serve().await;
+    let client = server.client();
+    let done = AtomicBool::new(false);
+    let writer = |name: usize| {
+        let (client, done) = (&client, &done);
+        async move {
+            let mut kept = Vec::new();
+            for number in 0.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let text = format!("{name} {number}");
+                match log(client, &text).await {
+                    200 => kept.push(text),
+                    500 => {}
+                    other => panic!("{other}"),
+                }
+            }
+            kept
+        }
+    };
+    let kept = thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..3 {
+                cluster(&site).restart_in_order();
+                thread::sleep(Duration::from_secs(2));
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        let writers = async { tokio::join!(writer(1), writer(2), writer(3)) };
+        let (first, second, third) = block_in_place(|| Handle::current().block_on(writers));
+        [first, second, third].concat()
+    });
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    eventually("it writes again", async || log(&client, "after").await == 200).await;
+    assert!(!kept.is_empty());
+    let all = logged(&client).await;
+    let missing: Vec<_> = kept.iter().filter(|text| !all.contains(text)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
