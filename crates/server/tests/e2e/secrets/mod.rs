@@ -25,6 +25,7 @@ async fn told_by(site: &Site, server: &Server, collector: &Collector) -> Vec<(St
         "refusals",
         "refusals --json",
         "fleet export",
+        "fleet show",
         "fleet apply fleet.json",
         "blobs check",
         "migrate",
