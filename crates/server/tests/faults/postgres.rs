@@ -44,6 +44,9 @@ async fn a_database_that_is_halted_is_500_soon_and_not_ready_until_it_goes_on_an
     cluster(&site).go_on();
     eventually("it is ready again", async || readiness(&server).await == 200).await;
     eventually("it serves again", async || log(&client, "after").await == 200).await;
+    eventually("it reads again", async || !matches!(status(client.try_get(&path)).await, 500)).await;
+    let every = || client.post("/api/v2/log/list").header("Content-Type", "application/json");
+    eventually("it lists again", async || status(every().body(r#"{"LogType":"Log"}"#).send()).await == 200).await;
     // What was answered 500 was done whole or not at all; the database goes on with what it had been asked for.
     let entries = logged(&client).await;
     let known = ["before", "meanwhile", "meanwhile too", "after"];
