@@ -2,7 +2,7 @@
 
 mod profile;
 
-use crate::error::{one_line, store_error};
+use crate::error::{one_line, spelled_out, store_error};
 use crate::place::{Manner, Patience, Place, listed, streamed, within};
 use crate::{OpenError, S3Config};
 use async_trait::async_trait;
@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::sleep;
 
 /// S3 takes parts of 5 MiB and more, all of one size but the last, and 10,000 of them.
 const PART_SIZE: usize = 5 * 1024 * 1024;
@@ -39,6 +40,11 @@ const REMOVAL_PAUSES: [Duration; 4] =
 
 const MANNER: Manner =
     Manner { part_size: PART_SIZE, parts_at_once: 2, patience: Some(PATIENCE), removal_pauses: &REMOVAL_PAUSES };
+
+/// How often a bucket that doesn't answer is tried at the start, and the pause after the first try; each
+/// following pause is twice as long.
+const TRIES: u32 = 6;
+const PAUSE: Duration = Duration::from_millis(100);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -77,10 +83,32 @@ impl S3Place {
         let (builder, keys) = builder(config).map_err(wrong)?;
         let objects = builder.build().map_err(|error| wrong(one_line(&error.to_string())))?;
         let place = Self { name: name(config), prefix, objects, room: Arc::new(Semaphore::new(PARTS_IN_MEMORY)) };
-        match (place.reach().await, keys) {
-            (Ok(()), _) => Ok(place),
-            (Err(error), Keys::Known) => Err(OpenError::from_store(&error, "")),
-            (Err(error), Keys::OfInstance) => Err(OpenError::from_store(&error, NO_KEYS)),
+        let Err((error, tries)) = place.reach_at_last().await else {
+            return Ok(place);
+        };
+        let tries = if tries == 1 { String::new() } else { format!(" ({tries} tries)") };
+        let remark = match keys {
+            Keys::Known => tries,
+            Keys::OfInstance => tries + NO_KEYS,
+        };
+        Err(OpenError::from_store(&error, &remark))
+    }
+
+    /// Tries a bounded number of times, as long as the failure is one that may pass; the last failure and the
+    /// number of tries.
+    async fn reach_at_last(&self) -> Result<(), (StoreError, u32)> {
+        let mut pause = PAUSE;
+        let mut tries = 1;
+        loop {
+            let error = match self.reach().await {
+                Ok(()) => return Ok(()),
+                Err(error) if tries < TRIES && matches!(error, StoreError::Unavailable(_)) => error,
+                Err(error) => return Err((error, tries)),
+            };
+            tracing::warn!(tries, cause = spelled_out(&error), "the blob store can't be reached yet");
+            sleep(pause).await;
+            pause *= 2;
+            tries += 1;
         }
     }
 }

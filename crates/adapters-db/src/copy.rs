@@ -1,8 +1,8 @@
 //! Brings all records of one database into another, whatever their engines.
 //!
-//! Each table is walked in the order of its primary key, page by page. What the other database has
-//! under the same key must be the same; what it lacks is inserted. So an interrupted copy goes on where
-//! it stopped, a second one changes nothing, and a finished one has compared every record.
+//! Each table is walked in the order of its primary key, page by page, twice: what the target holds must be
+//! the same in the source, and what it lacks is inserted. So an interrupted copy goes on where it stopped, and
+//! a second one compares every record and changes nothing.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use futures_util::TryStreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
     ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityTrait, IntoActiveModel, Iterable, ModelTrait,
-    PaginatorTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, Statement, Value,
+    PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, Statement, Value,
 };
 use std::collections::HashMap;
 
@@ -35,18 +35,32 @@ pub enum CopyError {
     /// A record has the key of one of ours and says something else.
     #[error("the target holds another record as {table} {key}; copy into an empty database")]
     Different { table: String, key: String },
-    /// The target has records that the source lacks.
-    #[error("the target holds {excess} records of {table} that the source doesn't; copy into an empty database")]
-    Foreign { table: String, excess: u64 },
-    /// One of the databases failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    /// The target has a record that the source lacks.
+    #[error("the target holds {table} {key}, which the source doesn't; copy into an empty database")]
+    Foreign { table: String, key: String },
+    /// The database that is copied failed.
+    #[error("the source")]
+    Source(#[source] StoreError),
+    /// The database that is copied into failed.
+    #[error("the target")]
+    Target(#[source] StoreError),
 }
 
-impl From<DbErr> for CopyError {
-    fn from(error: DbErr) -> Self {
-        Self::Store(store_error(error))
-    }
+fn source(error: DbErr) -> CopyError {
+    CopyError::Source(store_error(error))
+}
+
+fn target(error: DbErr) -> CopyError {
+    CopyError::Target(store_error(error))
+}
+
+/// What is done with each table.
+#[derive(Clone, Copy)]
+enum Pass {
+    /// What the target has must be of the source.
+    Compare,
+    /// What the target lacks is inserted.
+    Insert,
 }
 
 /// Records that a copy has dealt with.
@@ -57,10 +71,16 @@ pub struct CopiedRecords {
     pub kept: u64,
 }
 
+/// One of the two databases.
+struct Side<'a> {
+    core: &'a Core,
+    failed: fn(DbErr) -> CopyError,
+}
+
 /// A way from one database to another. Neither may change meanwhile.
 pub struct RecordCopy<'a> {
-    from: &'a Core,
-    to: &'a Core,
+    from: Side<'a>,
+    to: Side<'a>,
     /// Told after each page: the table, and what was dealt with in it so far.
     report: &'a (dyn Fn(&str, CopiedRecords) + Sync),
 }
@@ -68,95 +88,129 @@ pub struct RecordCopy<'a> {
 impl<'a> RecordCopy<'a> {
     /// Both databases have the current schema.
     pub fn new(from: &'a Database, to: &'a Database, report: &'a (dyn Fn(&str, CopiedRecords) + Sync)) -> Self {
-        Self { from: from.core(), to: to.core(), report }
+        let from = Side { core: from.core(), failed: source };
+        let to = Side { core: to.core(), failed: target };
+        Self { from, to, report }
     }
 
-    /// Copies who may call and what requests may refer to: few records, which show whether the target
-    /// belongs to somebody else.
+    /// Makes sure that the target holds nothing but what an earlier copy has brought: nothing is inserted
+    /// beside records of somebody else.
+    ///
+    /// # Errors
+    /// [`CopyError`]
+    pub async fn compare(&self) -> Result<(), CopyError> {
+        self.all_tables(Pass::Compare).await.map(drop)
+    }
+
+    /// Copies what the target lacks, after its content is there. Discarded content and refusals stay behind.
     ///
     /// # Errors
     /// [`CopyError`]; what was copied before stays.
-    pub async fn fleet(&self) -> Result<CopiedRecords, CopyError> {
-        self.refuse_foreign::<organization::Entity>().await?;
-        let mut all = CopiedRecords::default();
-        all += self.table::<organization::Entity>().await?;
-        all += self.table::<user_account::Entity>().await?;
-        all += self.table::<mis_key::Entity>().await?;
-        all += self.table::<computer::Entity>().await?;
-        all += self.table::<hardware_hash::Entity>().await?;
-        all += self.table::<device::Entity>().await?;
-        all += self.table::<queue::Entity>().await?;
-        all += self.table::<job::Entity>().await?;
-        all += self.table::<resource_use::Entity>().await?;
-        Ok(all)
-    }
-
-    /// Copies what clients have sent, after its content is there. Discarded content and refusals stay behind.
-    ///
-    /// # Errors
-    /// [`CopyError`]; what was copied before stays.
-    pub async fn records(&self) -> Result<CopiedRecords, CopyError> {
-        let mut all = CopiedRecords::default();
-        all += self.table::<resource::Entity>().await?;
-        all += self.table::<log_entry::Entity>().await?;
-        all += self.table::<crash_report::Entity>().await?;
-        all += self.table::<crash_part::Entity>().await?;
-        all += self.table::<device_status::Entity>().await?;
+    pub async fn insert(&self) -> Result<CopiedRecords, CopyError> {
+        let all = self.all_tables(Pass::Insert).await?;
         self.count_on().await?;
         Ok(all)
     }
 
-    /// Nothing is inserted beside records of somebody else.
-    async fn refuse_foreign<E>(&self) -> Result<(), CopyError>
-    where
-        E: EntityTrait,
-        E::Model: PartialEq,
-    {
-        let back = RecordCopy { from: self.to, to: self.from, report: self.report };
-        let (mut last, mut excess) = (None, 0);
-        loop {
-            let rows = back.page::<E>(last.take()).await?;
-            let Some(row) = rows.last() else {
-                break;
-            };
-            last = Some(key(row));
-            let known = back.counterparts::<E>(&rows).await?;
-            excess += rows.iter().filter(|row| !known.contains_key(&key_text(*row))).count() as u64;
-        }
-        match excess {
-            0 => Ok(()),
-            excess => Err(CopyError::Foreign { table: E::default().table_name().to_owned(), excess }),
-        }
+    async fn all_tables(&self, pass: Pass) -> Result<CopiedRecords, CopyError> {
+        let mut all = CopiedRecords::default();
+        all += self.table::<organization::Entity>(pass).await?;
+        all += self.table::<user_account::Entity>(pass).await?;
+        all += self.table::<mis_key::Entity>(pass).await?;
+        all += self.table::<computer::Entity>(pass).await?;
+        all += self.table::<hardware_hash::Entity>(pass).await?;
+        all += self.table::<device::Entity>(pass).await?;
+        all += self.table::<queue::Entity>(pass).await?;
+        all += self.table::<job::Entity>(pass).await?;
+        all += self.table::<resource_use::Entity>(pass).await?;
+        all += self.table::<resource::Entity>(pass).await?;
+        all += self.table::<log_entry::Entity>(pass).await?;
+        all += self.table::<crash_report::Entity>(pass).await?;
+        all += self.table::<crash_part::Entity>(pass).await?;
+        all += self.table::<device_status::Entity>(pass).await?;
+        Ok(all)
     }
 
-    async fn table<E>(&self) -> Result<CopiedRecords, CopyError>
+    async fn table<E>(&self, pass: Pass) -> Result<CopiedRecords, CopyError>
     where
         E: EntityTrait,
-        E::Model: IntoActiveModel<E::ActiveModel> + PartialEq + Sync,
-        for<'e> sea_orm::Select<E>: PaginatorTrait<'e, sea_orm::DatabaseConnection>,
+        E::Model: IntoActiveModel<E::ActiveModel> + PartialEq,
     {
         let table = E::default();
         let table = table.table_name();
         let mut done = CopiedRecords::default();
         let mut last = None;
         loop {
-            let rows = self.page::<E>(last.take()).await?;
+            let walked = match pass {
+                Pass::Compare => &self.to,
+                Pass::Insert => &self.from,
+            };
+            let rows = walked.page::<E>(last.take()).await?;
             let Some(row) = rows.last() else {
-                break;
+                return Ok(done);
             };
             last = Some(key(row));
-            let page = self.compare::<E>(table, rows).await?;
-            done += page;
+            match pass {
+                Pass::Compare => self.compare_page::<E>(table, rows).await?,
+                Pass::Insert => done += self.insert_page::<E>(rows).await?,
+            }
             (self.report)(table, done);
-        }
-        let there: u64 = E::find().count(&self.to.reads).await?;
-        match there.saturating_sub(done.copied + done.kept) {
-            0 => Ok(done),
-            excess => Err(CopyError::Foreign { table: table.to_owned(), excess }),
         }
     }
 
-    /// Rows of the source behind the one with the key `last`.
+    /// What the target holds must be the same in the source.
+    async fn compare_page<E>(&self, table: &str, rows: Vec<E::Model>) -> Result<(), CopyError>
+    where
+        E: EntityTrait,
+        E::Model: PartialEq,
+    {
+        let origin = self.from.counterparts::<E>(&rows).await?;
+        for row in rows {
+            let (table, key) = (|| table.to_owned(), || shown(&row));
+            match origin.get(&key_text(&row)) {
+                Some(same) if *same == row => {}
+                Some(_) => return Err(CopyError::Different { table: table(), key: key() }),
+                None => return Err(CopyError::Foreign { table: table(), key: key() }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Inserts those of `rows` that the target lacks.
+    async fn insert_page<E>(&self, rows: Vec<E::Model>) -> Result<CopiedRecords, CopyError>
+    where
+        E: EntityTrait,
+        E::Model: IntoActiveModel<E::ActiveModel>,
+    {
+        let there = self.to.counterparts::<E>(&rows).await?;
+        let all = rows.len() as u64;
+        let missing = rows.into_iter().filter(|row| !there.contains_key(&key_text(row)));
+        let missing: Vec<E::ActiveModel> = missing.map(IntoActiveModel::into_active_model).collect();
+        let copied = missing.len() as u64;
+        if copied > 0 {
+            E::insert_many(missing).exec_without_returning(&self.to.core.writes).await.map_err(target)?;
+        }
+        Ok(CopiedRecords { copied, kept: all - copied })
+    }
+
+    /// Lets PostgreSQL count ids on from the highest that was copied, as `SQLite` does by itself.
+    async fn count_on(&self) -> Result<(), CopyError> {
+        let Core { backend, writes, .. } = self.to.core;
+        if *backend != DbBackend::Postgres {
+            return Ok(());
+        }
+        for table in COUNTED {
+            let sql = format!(
+                "SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table} HAVING max(id) IS NOT NULL"
+            );
+            writes.query_one_raw(Statement::from_string(*backend, sql)).await.map_err(target)?;
+        }
+        Ok(())
+    }
+}
+
+impl Side<'_> {
+    /// Rows behind the one with the key `last`.
     async fn page<E: EntityTrait>(&self, last: Option<Vec<Value>>) -> Result<Vec<E::Model>, CopyError> {
         let mut select = E::find().limit(ROWS);
         for column in key_columns::<E>() {
@@ -166,9 +220,9 @@ impl<'a> RecordCopy<'a> {
             let columns = Expr::tuple(key_columns::<E>().map(ColumnTrait::into_expr));
             select = select.filter(columns.gt(Expr::tuple(last.into_iter().map(Expr::val))));
         }
-        let mut stream = select.stream(&self.from.reads).await?;
+        let mut stream = select.stream(&self.core.reads).await.map_err(self.failed)?;
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        while let Some(row) = stream.try_next().await? {
+        while let Some(row) = stream.try_next().await.map_err(self.failed)? {
             bytes += bytes_of(&row);
             rows.push(row);
             if bytes >= page::BUDGET {
@@ -178,52 +232,15 @@ impl<'a> RecordCopy<'a> {
         Ok(rows)
     }
 
-    /// Inserts those of `rows` that the target lacks; the others must be the same there.
-    async fn compare<E>(&self, table: &str, rows: Vec<E::Model>) -> Result<CopiedRecords, CopyError>
-    where
-        E: EntityTrait,
-        E::Model: IntoActiveModel<E::ActiveModel> + PartialEq,
-    {
-        let mut there = self.counterparts::<E>(&rows).await?;
-        let all = rows.len() as u64;
-        let mut missing = Vec::new();
-        for row in rows {
-            match there.remove(&key_text(&row)) {
-                None => missing.push(row.into_active_model()),
-                Some(same) if same == row => {}
-                Some(_) => return Err(CopyError::Different { table: table.to_owned(), key: shown(&row) }),
-            }
-        }
-        let copied = missing.len() as u64;
-        if copied > 0 {
-            E::insert_many(missing).exec_without_returning(&self.to.writes).await?;
-        }
-        Ok(CopiedRecords { copied, kept: all - copied })
-    }
-
-    /// What the target has under the keys of `rows`, by key.
+    /// What is there under the keys of `rows`, by key.
     async fn counterparts<E: EntityTrait>(&self, rows: &[E::Model]) -> Result<HashMap<String, E::Model>, CopyError> {
         let mut keys = Condition::any();
         for row in rows {
             let values = key_columns::<E>().zip(key(row));
             keys = keys.add(values.fold(Condition::all(), |all, (column, value)| all.add(column.eq(value))));
         }
-        let there = E::find().filter(keys).all(&self.to.reads).await?;
+        let there = E::find().filter(keys).all(&self.core.reads).await.map_err(self.failed)?;
         Ok(there.into_iter().map(|row| (key_text(&row), row)).collect())
-    }
-
-    /// Lets PostgreSQL count ids on from the highest that was copied, as `SQLite` does by itself.
-    async fn count_on(&self) -> Result<(), CopyError> {
-        if self.to.backend != DbBackend::Postgres {
-            return Ok(());
-        }
-        for table in COUNTED {
-            let sql = format!(
-                "SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table} HAVING max(id) IS NOT NULL"
-            );
-            self.to.writes.query_one_raw(Statement::from_string(self.to.backend, sql)).await?;
-        }
-        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::answers::Answers;
 use crate::error::{Fault, is_serialization_failure, store_error, unavailable};
+use crate::occupancy::Presence;
 use async_trait::async_trait;
 use domain::error::StoreError;
 use sea_orm::{
@@ -38,6 +39,8 @@ pub(crate) struct Core {
     pub(crate) runtime: Handle,
     /// Longest wait for an answer of the database.
     pub(crate) patience: Duration,
+    /// Held as long as the database is open.
+    pub(crate) presence: Presence,
 }
 
 impl Core {
@@ -103,5 +106,30 @@ impl Core {
         let mode = (self.backend == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
         let options = TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
         self.writes.begin_with_options(options).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::engines;
+    use sea_orm::{ConnectionTrait, DbBackend, Statement};
+
+    /// On a full disk `SQLite` ends a transaction by itself, and can't commit another.
+    #[tokio::test]
+    async fn what_is_written_after_transactions_have_failed_in_any_way_is_there() {
+        let engine = engines().await.remove(0);
+        let core = engine.core();
+        let write = async |sql: &str| {
+            let transaction = core.begin_transaction().await?;
+            transaction.execute_unprepared(sql).await?;
+            transaction.commit().await
+        };
+        write("ROLLBACK").await.unwrap_err();
+        let orphan = "INSERT INTO user_account (organization_id, name) VALUES (77, 'nobody')";
+        write(&format!("PRAGMA defer_foreign_keys = ON; {orphan}")).await.unwrap_err();
+        write("INSERT INTO organization (name, publisher) VALUES ('after', false)").await.unwrap();
+        let ask = "SELECT count(*) FROM organization WHERE name = 'after'";
+        let seen = core.reads.query_one_raw(Statement::from_string(DbBackend::Sqlite, ask)).await.unwrap().unwrap();
+        assert_eq!(seen.try_get_by_index::<i64>(0).unwrap(), 1);
     }
 }

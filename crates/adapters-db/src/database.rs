@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::error::{OpenError, cause_of};
 use crate::group_commit::GroupCommit;
 use crate::migration::Migrator;
-use crate::occupancy::is_in_use;
+use crate::occupancy::{MIGRATION_LOCK, Presence};
 use crate::open::{Connections, open};
 use crate::url::Place;
 use crate::{
@@ -14,16 +14,17 @@ use crate::{
     SqlRetentionRepository,
 };
 use domain::error::StoreError;
-use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use sea_orm_migration::{MigratorTrait, SchemaManager};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::time::sleep;
 
-/// Whoever migrates a `PostgreSQL` database holds this advisory lock: "platen", as a number.
-const MIGRATION_LOCK: i64 = 0x0070_6c61_7465_6e00;
+/// Between two looks whether another process has finished with the migrations.
+const LOCK_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where migrations are recorded, by sea-orm-migration.
 const MIGRATION_TABLE: &str = "seaql_migrations";
@@ -37,6 +38,33 @@ pub struct DatabaseConfig {
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
     pub acquire_timeout: Duration,
+    /// Makes the file of a `SQLite` database that isn't there, and its folders.
+    pub make_missing: bool,
+}
+
+impl DatabaseConfig {
+    /// How messages name the database; without the password.
+    ///
+    /// # Errors
+    /// [`OpenError::Url`]
+    pub fn name(&self) -> Result<String, OpenError> {
+        Ok(Place::parse(&self.url)?.name())
+    }
+
+    /// Whether both name one database in the same way.
+    ///
+    /// # Errors
+    /// [`OpenError::Url`]
+    pub fn is_same_database(&self, other: &Self) -> Result<bool, OpenError> {
+        Ok(Place::parse(&self.url)?.is_same(&Place::parse(&other.url)?))
+    }
+
+    /// The place, prepared.
+    fn place(&self) -> Result<Place, OpenError> {
+        let place = Place::parse(&self.url)?;
+        place.prepare(self.make_missing)?;
+        Ok(place)
+    }
 }
 
 impl fmt::Debug for DatabaseConfig {
@@ -47,6 +75,7 @@ impl fmt::Debug for DatabaseConfig {
             .field("url", &url)
             .field("max_connections", &self.max_connections)
             .field("acquire_timeout", &self.acquire_timeout)
+            .field("make_missing", &self.make_missing)
             .finish()
     }
 }
@@ -66,29 +95,42 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens the database; makes the file of a `SQLite` one, and its folders. Writes run on the
-    /// runtime on which this is called.
+    /// Opens the database. Writes run on the runtime on which this is called.
     ///
     /// # Errors
     /// After a bounded number of tries where nobody answers, at once where we are refused.
     pub async fn connect(config: &DatabaseConfig) -> Result<Self, OpenError> {
-        let place = Place::parse(&config.url)?;
+        let place = config.place()?;
+        let presence = Presence::shared(&place)?;
+        Self::open(config, &place, presence).await
+    }
+
+    /// Opens a database that no other process has open, and keeps others out until it is closed.
+    ///
+    /// # Errors
+    /// [`OpenError::InUse`], and as [`Database::connect`].
+    pub async fn connect_alone(config: &DatabaseConfig) -> Result<Self, OpenError> {
+        let place = config.place()?;
+        let presence = Presence::alone(&place, config.acquire_timeout).await?;
+        Self::open(config, &place, presence).await
+    }
+
+    async fn open(config: &DatabaseConfig, place: &Place, presence: Presence) -> Result<Self, OpenError> {
         let patience = config.acquire_timeout;
-        let Connections { reads, writes } = open(&place, config.max_connections.max(1), patience).await?;
+        let Connections { reads, writes } = open(place, config.max_connections.max(1), patience).await?;
         let backend = writes.get_database_backend();
-        let core =
-            Arc::new(Core { reads, writes, backend, answers: Answers::new(), runtime: Handle::current(), patience });
+        let (answers, runtime) = (Answers::new(), Handle::current());
+        let core = Arc::new(Core { reads, writes, backend, answers, runtime, patience, presence });
         let group = Arc::new(GroupCommit::start(core.clone()));
         Ok(Self { core, group })
     }
 
-    /// Whether another process has the database open, such as a server. A file that isn't there yet is
-    /// not made.
+    /// Whether others were kept out since [`Database::connect_alone`].
     ///
     /// # Errors
-    /// As [`Database::connect`].
-    pub async fn is_in_use(config: &DatabaseConfig) -> Result<bool, OpenError> {
-        is_in_use(&Place::parse(&config.url)?, config.acquire_timeout).await
+    /// They may not have been.
+    pub async fn confirm_alone(&self) -> Result<(), StoreError> {
+        self.core.presence.confirm().await
     }
 
     /// Brings the schema up to date. Of several processes that do so at once, one does and the
@@ -100,9 +142,8 @@ impl Database {
     pub async fn migrate(&self) -> Result<Migrated, OpenError> {
         let failed = |source: DbErr| OpenError::Migration { cause: cause_of(&source), source };
         let transaction = self.core.begin_transaction().await.map_err(failed)?;
-        if self.core.backend == DbBackend::Postgres {
-            let lock = self.core.statement("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK.into()]);
-            transaction.query_one_raw(lock).await.map_err(failed)?;
+        if self.core.backend == DbBackend::Postgres && !self.core.presence.holds_migrations() {
+            self.wait_for_turn(&transaction).await.map_err(failed)?;
         }
         let from = version(&transaction).await?;
         if from < known() {
@@ -111,6 +152,23 @@ impl Database {
         let to = version(&transaction).await?;
         transaction.commit().await.map_err(failed)?;
         Ok(Migrated { from, to })
+    }
+
+    /// Waits until nobody else migrates the database or has it alone.
+    async fn wait_for_turn(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
+        let mut told = false;
+        loop {
+            let take = self.core.statement("SELECT pg_try_advisory_xact_lock($1)", [MIGRATION_LOCK.into()]);
+            let taken = transaction.query_one_raw(take).await?.map(|row| row.try_get_by_index(0)).transpose()?;
+            if taken == Some(true) {
+                return Ok(());
+            }
+            if !told {
+                tracing::warn!("waiting for another process that migrates or copies this database");
+            }
+            told = true;
+            sleep(LOCK_PAUSE).await;
+        }
     }
 
     /// The version of the schema: 0 before the first migration.
@@ -152,6 +210,7 @@ impl Database {
                 tracing::warn!(error = %cause_of(&error), "the database connections didn't close in order");
             }
         }
+        self.core.presence.release().await;
     }
 
     pub(crate) fn core(&self) -> &Core {

@@ -23,6 +23,12 @@ pub enum OpenError {
     /// The database answered, but doesn't let us in, or can't be used by us.
     #[error("the database {place} can't be opened: {cause}")]
     Refused { place: String, cause: String },
+    /// Another process has the database open, or has it alone.
+    #[error("the database {place} is in use; stop what runs over it")]
+    InUse { place: String },
+    /// There is no such file, and it was not asked for that one is made.
+    #[error("there is no database {place}; platen serve, platen migrate and platen fleet apply make one")]
+    NoFile { place: String },
     /// A migration failed; the database is as it was.
     #[error("the database schema can't be brought up to date: {cause}")]
     Migration {

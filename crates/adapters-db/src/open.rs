@@ -5,9 +5,9 @@ use crate::url::Place;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sea_orm::sqlx::{self, ConnectOptions, Connection, Executor, Row};
+use sea_orm::sqlx::{self, ConnectOptions, Connection, Executor, Row, SqliteConnection};
 use sea_orm::{DatabaseConnection, SqlxPostgresConnector, SqlxSqliteConnector};
-use std::future::Future;
+use std::future::{Future, ready};
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
@@ -45,10 +45,6 @@ pub(crate) async fn open(place: &Place, max: u32, patience: Duration) -> Result<
 }
 
 async fn open_file(place: &Place, path: &Path, max: u32, patience: Duration) -> Result<Connections, OpenError> {
-    if let Some(folder) = path.parent() {
-        let folder_name = || folder.display().to_string();
-        std::fs::create_dir_all(folder).map_err(|source| OpenError::Folder { folder: folder_name(), source })?;
-    }
     let options = sqlite(path, patience);
     let for_writes = options
         .clone()
@@ -58,14 +54,23 @@ async fn open_file(place: &Place, path: &Path, max: u32, patience: Duration) -> 
         // Where a long read has let the log grow, it is cut again.
         .pragma("journal_size_limit", "67108864");
     // One writer: several would only get in each other's way.
-    let writes = tried(place, patience, || sqlite_pool(1, patience).connect_with(for_writes.clone())).await?;
+    let one_writer =
+        || sqlite_pool(1, patience).after_release(|connection, _| Box::pin(ready(Ok(is_idle(connection)))));
+    let writes = tried(place, patience, || one_writer().connect_with(for_writes.clone())).await?;
     let for_reads = options.pragma("query_only", "ON").pragma("cache_size", "-1024");
     let reads = sqlite_pool(max, patience).connect_lazy_with(for_reads);
     let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool;
     Ok(Connections { reads: connection(reads), writes: connection(writes) })
 }
 
-pub(crate) fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
+/// Whether a connection is out of all transactions; if not, the pool closes it. Where a full disk makes `SQLite`
+/// end a transaction by itself, sqlx counts on as if it went on: each following one would be nested within it,
+/// its commit would succeed, and nothing of it would ever be stored.
+fn is_idle(connection: &SqliteConnection) -> bool {
+    !connection.is_in_transaction()
+}
+
+fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(true)
@@ -144,6 +149,8 @@ where
         if tries == TRIES {
             return Err(OpenError::Unreachable { place: place.name(), tries, cause: describe(&error) });
         }
+        let (place, cause) = (place.name(), describe(&error));
+        tracing::warn!(place, tries, cause, "the database can't be reached yet");
         sleep(pause).await;
         pause *= 2;
         tries += 1;

@@ -73,7 +73,8 @@ pub(crate) async fn empty_engines() -> Vec<Opened> {
 }
 
 async fn open(name: &'static str, url: String, folder: Option<TempDir>) -> Opened {
-    let config = DatabaseConfig { url, max_connections: 4, acquire_timeout: Duration::from_secs(30) };
+    let config =
+        DatabaseConfig { url, max_connections: 4, acquire_timeout: Duration::from_secs(30), make_missing: true };
     let database = Database::connect(&config).await.unwrap();
     Opened { name, database, config, _folder: folder }
 }

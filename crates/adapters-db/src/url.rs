@@ -59,6 +59,31 @@ impl Place {
         Ok(Self::File(path))
     }
 
+    /// Makes the folder of a file where that is asked for, else makes sure that the file is there.
+    pub(crate) fn prepare(&self, make_missing: bool) -> Result<(), OpenError> {
+        match self {
+            Self::File(path) if make_missing => {
+                let folder = path.parent().unwrap_or(path);
+                std::fs::create_dir_all(folder)
+                    .map_err(|source| OpenError::Folder { folder: folder.display().to_string(), source })
+            }
+            Self::File(path) if !path.exists() => Err(OpenError::NoFile { place: self.name() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether both are one database. Two names of one server are not recognised.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(one), Self::File(other)) => one == other || same_file(one, other),
+            (Self::Postgres(one), Self::Postgres(other)) => {
+                let name = |options: &PgConnectOptions| Self::Postgres(Box::new(options.clone())).name();
+                name(one) == name(other)
+            }
+            _ => false,
+        }
+    }
+
     /// How messages name the database; without the password.
     pub(crate) fn name(&self) -> String {
         match self {
@@ -70,6 +95,10 @@ impl Place {
             }
         }
     }
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn wrong(why: &str) -> OpenError {

@@ -10,7 +10,7 @@ pub use housekeeping::{CheckReport, Finding, Housekeeping};
 pub use ledger::{BlobLedger, BlobReference};
 pub use store::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter, ByteStream};
 pub use transfer::{ContentTotal, ContentTransfer, Transferred};
-pub(crate) use upload::{Upload, Uploaded};
+pub(crate) use upload::{Upload, Uploaded, Uploads};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use {ledger::MockBlobLedger, store::MockBlobStore, store::MockBlobWriter};

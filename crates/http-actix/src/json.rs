@@ -21,7 +21,14 @@ pub fn parse(bytes: &[u8]) -> Result<Json, String> {
         parser.skip_blanks();
         if parser.place == text.len() { Ok(json) } else { Err("something follows the value") }
     });
-    parsed.map_err(|problem| format!("{problem} at byte {}", parser.place))
+    parsed.map_err(|problem| format!("{problem} at {}", position(text, parser.place)))
+}
+
+/// Where a byte is, as editors count: from 1, in characters.
+fn position(text: &str, place: usize) -> String {
+    let before = text.get(..place).unwrap_or(text);
+    let (line, start) = (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |end| end + 1));
+    format!("line {line}, column {}", before[start..].chars().count() + 1)
 }
 
 type Parsed<T> = Result<T, &'static str>;
@@ -328,6 +335,10 @@ mod tests {
         for text in refused {
             assert!(parse(text).is_err(), "{:?}", String::from_utf8_lossy(text));
         }
-        assert_eq!(parse(b"[1 2]"), Err("a comma or ] is missing at byte 3".to_owned()));
+        assert_eq!(parse(b"[1 2]"), Err("a comma or ] is missing at line 1, column 4".to_owned()));
+        assert_eq!(
+            parse("[\"é\",\n  \"é\" 2]".as_bytes()),
+            Err("a comma or ] is missing at line 2, column 7".to_owned())
+        );
     }
 }

@@ -3,8 +3,8 @@
 use crate::background::causes;
 use crate::config::{Blobs, Config, Database as DatabaseSection};
 use crate::system::{RandomIds, SystemClock};
-use adapters_db::{Database, DatabaseConfig, Migrated};
-use anyhow::{Context, Result, anyhow, bail};
+use adapters_db::{Database, DatabaseConfig, Migrated, OpenError};
+use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use domain::access::AccessService;
 use domain::blob::{BlobLedger, BlobStore, Housekeeping};
@@ -32,18 +32,37 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest wait for a store when readiness is asked.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(5);
 
-fn database_config(section: &DatabaseSection) -> DatabaseConfig {
+/// What becomes of a database file that isn't there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is made, and its folders.
+    Make,
+    /// The command has nothing to work on.
+    Refuse,
+}
+
+pub(crate) fn database_config(section: &DatabaseSection, missing: Missing) -> DatabaseConfig {
     DatabaseConfig {
         url: section.url.expose_secret().to_owned(),
         max_connections: section.max_connections,
         acquire_timeout: DATABASE_TIMEOUT,
+        make_missing: missing == Missing::Make,
     }
 }
 
-/// Opens the database and brings its schema up to date; a folder that is missing is made.
-pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database, Migrated)> {
+/// Opens the database and brings its schema up to date.
+pub(crate) async fn open_database(section: &DatabaseSection, missing: Missing) -> Result<(Database, Migrated)> {
+    migrated(Database::connect(&database_config(section, missing)).await).await
+}
+
+/// Opens the database as [`open_database`] does, unless another process has it open, and keeps others out.
+pub(crate) async fn open_database_alone(section: &DatabaseSection, missing: Missing) -> Result<Database> {
+    Ok(migrated(Database::connect_alone(&database_config(section, missing)).await).await?.0)
+}
+
+async fn migrated(connected: Result<Database, OpenError>) -> Result<(Database, Migrated)> {
     // Its errors are whole sentences, causes included.
-    let database = Database::connect(&database_config(config)).await.map_err(|error| anyhow!("{error}"))?;
+    let database = connected.map_err(|error| anyhow!("{error}"))?;
     match database.migrate().await {
         Ok(migrated) => Ok((database, migrated)),
         Err(error) => {
@@ -54,8 +73,9 @@ pub(crate) async fn open_database(config: &DatabaseSection) -> Result<(Database,
 }
 
 /// Opens the database to look at what is there. Nothing is changed: its schema must be the one that this program knows.
-pub(crate) async fn open_unchanged(config: &DatabaseSection) -> Result<Database> {
-    let database = Database::connect(&database_config(config)).await.map_err(|error| anyhow!("{error}"))?;
+pub(crate) async fn open_unchanged(section: &DatabaseSection) -> Result<Database> {
+    let connected = Database::connect(&database_config(section, Missing::Refuse)).await;
+    let database = connected.map_err(|error| anyhow!("{error}"))?;
     match database.require_current().await {
         Ok(()) => Ok(database),
         Err(error) => {
@@ -63,14 +83,6 @@ pub(crate) async fn open_unchanged(config: &DatabaseSection) -> Result<Database>
             Err(anyhow!("{error}"))
         }
     }
-}
-
-/// Opens the database as [`open_database`] does, unless another process has it open.
-pub(crate) async fn open_database_alone(section: &DatabaseSection) -> Result<Database> {
-    if Database::is_in_use(&database_config(section)).await.map_err(|error| anyhow!("{error}"))? {
-        bail!("the database is in use; stop the servers that run over it");
-    }
-    Ok(open_database(section).await?.0)
 }
 
 /// Closes the database in order, if it answers.

@@ -17,9 +17,8 @@ async fn pair() -> (Opened, Opened) {
 
 async fn copy(from: &Opened, to: &Opened) -> Result<CopiedRecords, CopyError> {
     let copy = RecordCopy::new(&from.database, &to.database, &|_, _| {});
-    let mut all = copy.fleet().await?;
-    all += copy.records().await?;
-    Ok(all)
+    copy.compare().await?;
+    copy.insert().await
 }
 
 async fn count(engine: &Opened, table: &str) -> i64 {
@@ -70,8 +69,30 @@ async fn a_database_of_somebody_else_is_left_as_it_is() {
 
     postgres.run("UPDATE organization SET id = 100").await;
     let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
-    assert!(error.starts_with("the target holds 1 records of organization that the source doesn't;"), "{error}");
+    assert!(error.starts_with("the target holds organization 100, which the source doesn't;"), "{error}");
     assert_eq!(count(&postgres, "organization").await, 1);
+}
+
+#[tokio::test]
+async fn a_record_of_the_last_table_that_is_of_somebody_else_is_noticed_before_anything_is_copied() {
+    let (sqlite, postgres) = pair().await;
+    sqlite.fill_all().await;
+    copy(&sqlite, &postgres).await.unwrap();
+    sqlite.run("DELETE FROM device_status").await;
+    postgres.run("DELETE FROM log_entry").await;
+    let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
+    assert!(error.starts_with("the target holds device_status "), "{error}");
+    assert_eq!(count(&postgres, "log_entry").await, 0);
+}
+
+#[tokio::test]
+async fn the_side_that_fails_is_told() {
+    let (sqlite, postgres) = pair().await;
+    sqlite.fill_all().await;
+    copy(&sqlite, &postgres).await.unwrap();
+    postgres.run("DROP TABLE device_status").await;
+    assert_eq!(copy(&sqlite, &postgres).await.unwrap_err().to_string(), "the target");
+    assert_eq!(copy(&postgres, &sqlite).await.unwrap_err().to_string(), "the source");
 }
 
 /// A table that is added must be copied, or named as one that isn't.
@@ -84,8 +105,7 @@ async fn no_table_is_forgotten() {
         told.lock().unwrap().insert(table.to_owned());
     };
     let copy = RecordCopy::new(&sqlite.database, &postgres.database, &note);
-    copy.fleet().await.unwrap();
-    copy.records().await.unwrap();
+    copy.insert().await.unwrap();
     let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let names = Statement::from_string(DbBackend::Sqlite, names);
     let rows = sqlite.core().reads.query_all_raw(names).await.unwrap();

@@ -15,7 +15,12 @@ use tempfile::TempDir;
 
 /// A configuration as the server's defaults have it.
 pub fn config(url: impl Into<String>) -> DatabaseConfig {
-    DatabaseConfig { url: url.into(), max_connections: 16, acquire_timeout: Duration::from_secs(30) }
+    DatabaseConfig {
+        url: url.into(),
+        max_connections: 16,
+        acquire_timeout: Duration::from_secs(30),
+        make_missing: true,
+    }
 }
 
 /// An open database, closed and removed after the test.

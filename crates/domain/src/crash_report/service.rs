@@ -6,7 +6,7 @@ mod tests;
 use super::blank::Blank;
 use super::places::{assign, is_required, may_be_required};
 use super::{CrashPart, CrashReportRepository, NewCrashReport, Place};
-use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded};
+use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded, Uploads};
 use crate::body::{PartHead, PartSource};
 use crate::caller::Caller;
 use crate::clock::{Clock, IdSource};
@@ -33,8 +33,7 @@ const MAX_NAME: usize = 200;
 /// The use case of interface 4.8.
 pub struct CrashReportService {
     reports: Arc<dyn CrashReportRepository>,
-    blobs: Arc<dyn BlobStore>,
-    ledger: Arc<dyn BlobLedger>,
+    uploads: Uploads,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdSource>,
     limits: Limits,
@@ -81,7 +80,8 @@ impl CrashReportService {
         limits: Limits,
     ) -> Self {
         let readable = limits.max_crash_report_size.saturating_mul(TIMES_THE_LIMIT).max(READ_AT_LEAST);
-        Self { reports, blobs, ledger, clock, ids, limits, readable }
+        let uploads = Uploads { blobs, ledger, clock: Arc::clone(&clock), ids: Arc::clone(&ids) };
+        Self { reports, uploads, clock, ids, limits, readable }
     }
 
     /// Takes a crash report in.
@@ -92,14 +92,13 @@ impl CrashReportService {
             Ok(whole) => self.place(&parts, whole).map(|places| (places, whole)),
             Err(failure) => Err(failure),
         };
-        let (places, whole) = match arrived {
-            Ok(arrived) => arrived,
-            Err(failure) => {
-                self.remove(parts.into_iter().filter_map(|part| part.uploaded)).await;
-                return Err(failure);
-            }
+        let excess = match &arrived {
+            Ok((places, _)) => self.take_excess(&mut parts, places),
+            Err(_) => parts.iter_mut().filter_map(|part| part.uploaded.take()).collect(),
         };
-        let excess = self.take_excess(&mut parts, &places);
+        let excess: Vec<BlobKey> = excess.into_iter().map(|uploaded| uploaded.key).collect();
+        self.uploads.remove_after(&arrived, &excess).await;
+        let (places, whole) = arrived?;
         let note = self.note(&parts, &places, whole);
         let text = |value: &Option<String>| value.as_deref().map(storable);
         let report = NewCrashReport {
@@ -116,9 +115,7 @@ impl CrashReportService {
         };
         let id = report.id;
         // After a failure here nobody knows whether the step was committed: its blobs must stay.
-        let stored = self.reports.add(caller.organization, report).await;
-        self.remove(excess.into_iter()).await;
-        stored?;
+        self.reports.add(caller.organization, report).await?;
         Ok(Received { id, note: note.as_deref().map(Detail::new) })
     }
 
@@ -156,8 +153,7 @@ impl CrashReportService {
         budget: u64,
         readable: u64,
     ) -> Outcome<Part> {
-        let key = BlobKey::new(BlobKind::CrashReport, self.ids.guid());
-        let mut upload = Some(Upload::begin(&*self.blobs, key.clone()).await?);
+        let mut upload = Some(self.uploads.begin(BlobKind::CrashReport).await?);
         let mut part = Part { head, blank: Blank::new(), size: 0, uploaded: None };
         loop {
             let bytes = match source.chunk().await {
@@ -180,17 +176,10 @@ impl CrashReportService {
                 return Err(give_up(upload, error.into()).await);
             }
         }
-        match upload.map(Upload::finish) {
-            None => Ok(part),
-            Some(finish) => match finish.await {
-                Ok(uploaded) => Ok(Part { uploaded: Some(uploaded), ..part }),
-                Err(error) => {
-                    // It may have been published all the same.
-                    self.remove_keys(&[key]).await;
-                    Err(error.into())
-                }
-            },
+        if let Some(upload) = upload {
+            part.uploaded = Some(self.uploads.finish(upload).await?);
         }
+        Ok(part)
     }
 
     /// Decisions C1, C2 and C6.
@@ -252,25 +241,6 @@ impl CrashReportService {
         let rest = if whole { "" } else { "; what follows was not read" };
         (!dropped.is_empty())
             .then(|| format!("dropped, the parts together are limited to {limit} bytes: {}{rest}", dropped.join(", ")))
-    }
-
-    /// Removes uploads that no report refers to.
-    async fn remove(&self, uploads: impl Iterator<Item = Uploaded>) {
-        let keys: Vec<BlobKey> = uploads.map(|uploaded| uploaded.key).collect();
-        self.remove_keys(&keys).await;
-    }
-
-    /// What can't be removed now is left to the sweep, or stays an orphan that `blobs check` finds.
-    async fn remove_keys(&self, keys: &[BlobKey]) {
-        let mut left = Vec::new();
-        for key in keys {
-            if self.blobs.delete(key).await.is_err() {
-                left.push(key.clone());
-            }
-        }
-        if !left.is_empty() {
-            drop(self.ledger.discard(&left, self.clock.now()).await);
-        }
     }
 }
 

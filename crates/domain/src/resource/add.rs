@@ -21,9 +21,8 @@ impl ResourceService {
         let modified = self.modification_time(timestamp);
         let mut uploads = Vec::new();
         let received = Reception::new(self, modified, &mut uploads).receive(parts).await;
-        for left in uploads {
-            self.remove(&left.key).await;
-        }
+        let left: Vec<BlobKey> = uploads.into_iter().map(|left| left.key).collect();
+        self.uploads.remove_after(&received, &left).await;
         self.make_current(caller, received?).await
     }
 
@@ -48,7 +47,7 @@ impl ResourceService {
     async fn make_current(&self, caller: &Caller, received: Received) -> Outcome<()> {
         let Received { description, modified, file } = received;
         if description.checksum != file.checksum {
-            self.remove(&file.key).await;
+            self.uploads.remove(&[file.key]).await;
             let detail = format!(
                 "ResourceChecksum sent is {}, that of the {} bytes received is {}",
                 description.checksum, file.size, file.checksum
@@ -70,22 +69,13 @@ impl ResourceService {
             // A store that tried again after a lost answer finds what its first try has committed.
             Storing::NotNewer(stored) if stored.content.key == file.key => Ok(()),
             Storing::NotNewer(stored) => {
-                self.remove(&file.key).await;
+                self.uploads.remove(&[file.key]).await;
                 if is_repeat(&resource, &stored) {
                     return Ok(());
                 }
                 let (sent, stored) = (modified.precise(), stored.modified.precise());
                 Err(Reason::TimestampInvalid.because(format!("Timestamp {sent} is not newer than the stored {stored}")))
             }
-        }
-    }
-
-    /// Removes a blob that nothing refers to. Where that fails, the sweep does it later; where even
-    /// that can't be noted down, it stays an orphan that `blobs check` finds.
-    async fn remove(&self, key: &BlobKey) {
-        if self.blobs.delete(key).await.is_err() {
-            let noted = self.ledger.discard(std::slice::from_ref(key), self.clock.now()).await;
-            drop(noted);
         }
     }
 }

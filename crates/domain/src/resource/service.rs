@@ -4,7 +4,7 @@
 mod tests;
 
 use super::{Deletion, ListFilter, PmmKey, ResourceListItem, ResourceRepository, StoredResource};
-use crate::blob::{BlobLedger, BlobStore, ByteStream};
+use crate::blob::{BlobLedger, BlobStore, ByteStream, Uploads};
 use crate::caller::Caller;
 use crate::clock::{Clock, IdSource};
 use crate::detail::quoted;
@@ -20,10 +20,8 @@ use std::sync::Arc;
 /// The use cases of interface 4.1–4.6.
 pub struct ResourceService {
     pub(super) resources: Arc<dyn ResourceRepository>,
-    pub(super) blobs: Arc<dyn BlobStore>,
-    pub(super) ledger: Arc<dyn BlobLedger>,
+    pub(super) uploads: Uploads,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) ids: Arc<dyn IdSource>,
     pub(super) limits: Limits,
     pub(super) parse_json: ParseJson,
 }
@@ -43,7 +41,8 @@ impl ResourceService {
         limits: Limits,
         parse_json: ParseJson,
     ) -> Self {
-        Self { resources, blobs, ledger, clock, ids, limits, parse_json }
+        let uploads = Uploads { blobs, ledger, clock: Arc::clone(&clock), ids };
+        Self { resources, uploads, clock, limits, parse_json }
     }
 
     /// The resource whose file is asked for (interface 4.2, decision T15).
@@ -61,7 +60,7 @@ impl ResourceService {
         range: Option<Range<u64>>,
     ) -> Result<ByteStream, StoreError> {
         let key = &resource.content.key;
-        let content = self.blobs.read(key, range).await?;
+        let content = self.uploads.blobs.read(key, range).await?;
         content.ok_or_else(|| StoreError::Corrupt { what: "the content of a resource", id: key.to_string() })
     }
 

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::output;
 use crate::config::Config;
-use crate::wiring;
+use crate::wiring::{self, Missing};
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use domain::blob::{BlobReference, CheckReport, Finding, Housekeeping};
@@ -21,7 +21,7 @@ pub(super) enum BlobsCommand {
 
 pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCode, Failure> {
     let BlobsCommand::Check { repair } = command;
-    let (database, _) = wiring::open_database(&config.database).await?;
+    let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
     let checked = match wiring::open_blobs(&config.blobs).await {
         Ok(blobs) => check(&wiring::housekeeping(&database, blobs, &config.blobs), repair).await,
         Err(error) => Err(error),

@@ -15,7 +15,10 @@ pub(super) fn run(keys: &[Effective], as_json: bool) -> Result<ExitCode, Failure
 }
 
 fn json_line(key: &Effective) -> String {
-    json!({ "key": key.name, "value": key.value, "origin": key.origin }).to_string()
+    // What stands without quotes in TOML, a number or true or false, is the same in JSON.
+    let bare = |value: &String| serde_json::from_str(value).ok().filter(|_| key.bare);
+    let value = key.value.as_ref().map(|value| bare(value).unwrap_or_else(|| json!(value)));
+    json!({ "key": key.name, "value": value, "origin": key.origin }).to_string()
 }
 
 fn toml_line(key: &Effective) -> String {
@@ -41,7 +44,9 @@ mod tests {
         assert_eq!(toml_line(&key(Some("3"), true)), "http.workers = 3 # a file");
         assert_eq!(toml_line(&key(Some("a\"b"), false)), r#"http.workers = "a\"b" # a file"#);
         assert_eq!(toml_line(&key(None, false)), "# http.workers: a file");
-        let json = r#"{"key":"http.workers","value":"3","origin":"a file"}"#;
-        assert_eq!(json_line(&key(Some("3"), true)), json);
+        for (bare, value) in [(true, "3"), (false, r#""3""#)] {
+            let json = format!(r#"{{"key":"http.workers","value":{value},"origin":"a file"}}"#);
+            assert_eq!(json_line(&key(Some("3"), bare)), json);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::output;
 use crate::config::Config;
-use crate::wiring;
+use crate::wiring::{self, Missing};
 use adapters_db::{CopiedRecords, Database, RecordCopy};
 use anyhow::{Context, Result};
 use domain::blob::{BlobReference, BlobStore, ContentTransfer, Transferred};
@@ -11,6 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// Where contents come from and go to.
+struct Blobs {
+    source: Arc<dyn BlobStore>,
+    target: Arc<dyn BlobStore>,
+}
 
 /// Contents by what became of them.
 #[derive(Default)]
@@ -21,56 +27,64 @@ struct Contents {
     damaged: u64,
 }
 
-/// Copies from the configured stores into those of the configuration `to`. Both are migrated first.
-/// Whoever writes to one of them meanwhile would be forgotten or mixed up, so neither may be in use.
+/// Copies from the configured stores into those of the configuration `to`. Both are migrated first, and kept
+/// from others: whoever wrote to one of them meanwhile would be forgotten or mixed up.
 pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure> {
     let target = Config::of_file(to).with_context(|| format!("target {}", to.display()));
     let target = target.map_err(Failure::Misuse)?;
-    let from = wiring::open_database_alone(&config.database).await.context("source")?;
-    let copied = match wiring::open_database_alone(&target.database).await.context("target") {
-        Ok(to) => {
-            let copied = copy(config, &target, &from, &to).await;
-            wiring::close(to).await;
-            copied
-        }
-        Err(error) => Err(error),
-    };
+    let from = wiring::open_database_alone(&config.database, Missing::Refuse).await.context("source")?;
+    let copied = copy(config, &target, &from).await;
     wiring::close(from).await;
     let contents = copied?;
     let whole = contents.missing == 0 && contents.damaged == 0;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-async fn copy(config: &Config, target: &Config, from: &Database, to: &Database) -> Result<Contents> {
-    let source_blobs = wiring::open_blobs(&config.blobs).await?;
-    let target_blobs = wiring::open_blobs(&target.blobs).await.context("target")?;
+async fn copy(config: &Config, target: &Config, from: &Database) -> Result<Contents> {
+    let blobs = Blobs {
+        source: wiring::open_blobs(&config.blobs).await.context("source")?,
+        target: wiring::open_blobs(&target.blobs).await.context("target")?,
+    };
+    let [source_database, target_database] =
+        [&config.database, &target.database].map(|section| wiring::database_config(section, Missing::Make));
+    if source_database.is_same_database(&target_database)? {
+        // Only the contents move: from a folder into a bucket, or from one bucket into another.
+        let contents = transfer(from, blobs, &bar()).await?;
+        output::line("records: both sides use the same database")?;
+        contents.print()?;
+        return Ok(contents);
+    }
+    let to = wiring::open_database_alone(&target.database, Missing::Make).await.context("target")?;
+    let copied = copy_all(blobs, from, &to).await;
+    wiring::close(to).await;
+    copied
+}
+
+/// Compares first, which shows whether the target belongs to somebody else. Then come the contents, before the
+/// records that refer to them.
+async fn copy_all(blobs: Blobs, from: &Database, to: &Database) -> Result<Contents> {
     let bar = bar();
     let report = |table: &str, records: CopiedRecords| {
         bar.set_message(format!("{table}: {} records", records.copied + records.kept));
     };
     let records = RecordCopy::new(from, to, &report);
     let failed = "cannot copy the records";
-    // The fleet first: it shows whether the target belongs to somebody else. Then contents, before the
-    // records that refer to them.
-    let mut all = records.fleet().await.context(failed)?;
-    let contents = transfer(from, source_blobs, target_blobs, &bar).await?;
-    all += records.records().await.context(failed)?;
+    records.compare().await.context(failed)?;
+    let contents = transfer(from, blobs, &bar).await?;
+    let CopiedRecords { copied, kept } = records.insert().await.context(failed)?;
+    for (side, database) in [("source", from), ("target", to)] {
+        let doubtful = || format!("{side}: others may have used it meanwhile; copy once more");
+        database.confirm_alone().await.with_context(doubtful)?;
+    }
     bar.finish_and_clear();
-    output::line(&format!("records: copied {}, there before {}", all.copied, all.kept))?;
-    let Contents { copied, kept, missing, damaged } = contents;
-    let told = format!("contents: copied {copied}, there before {kept}, missing {missing}, damaged {damaged}");
-    output::line(&told)?;
+    output::line(&format!("records: copied {copied}, there before {kept}"))?;
+    contents.print()?;
     Ok(contents)
 }
 
 /// Copies the contents, printing those that can't be.
-async fn transfer(
-    from: &Database,
-    source: Arc<dyn BlobStore>,
-    target: Arc<dyn BlobStore>,
-    bar: &ProgressBar,
-) -> Result<Contents> {
-    let transfer = ContentTransfer::new(Arc::new(from.ledger()), source, target);
+async fn transfer(from: &Database, blobs: Blobs, bar: &ProgressBar) -> Result<Contents> {
+    let transfer = ContentTransfer::new(Arc::new(from.ledger()), blobs.source, blobs.target);
     let failed = "cannot copy the contents";
     let total = transfer.total().await.context(failed)?;
     bar.set_length(total.bytes);
@@ -103,6 +117,12 @@ async fn transfer(
 }
 
 impl Contents {
+    fn print(&self) -> Result<()> {
+        let Self { copied, kept, missing, damaged } = self;
+        let told = format!("contents: copied {copied}, there before {kept}, missing {missing}, damaged {damaged}");
+        output::line(&told)
+    }
+
     fn done(&self) -> u64 {
         self.copied + self.kept + self.missing + self.damaged
     }

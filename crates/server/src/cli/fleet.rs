@@ -7,7 +7,8 @@ use super::look::Look;
 use super::output;
 use super::table::visible_json;
 use crate::config::Config;
-use crate::{fleet_json, wiring};
+use crate::fleet_json;
+use crate::wiring::{self, Missing};
 use clap::Subcommand;
 use domain::fleet::{Fleet, FleetService};
 use std::path::PathBuf;
@@ -38,7 +39,11 @@ pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCo
         FleetCommand::Export { organization } => Task::Export(organization),
         FleetCommand::Show(asked) => return show::run(config, &asked).await,
     };
-    let (database, _) = wiring::open_database(&config.database).await?;
+    let missing = match task {
+        Task::Apply(_) => Missing::Make,
+        Task::Export(_) => Missing::Refuse,
+    };
+    let (database, _) = wiring::open_database(&config.database, missing).await?;
     let done = execute(&wiring::fleet_service(&database), task).await;
     wiring::close(database).await;
     done?;

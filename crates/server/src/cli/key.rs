@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::output;
 use crate::config::Config;
-use crate::wiring;
+use crate::wiring::{self, Missing};
 use clap::{Args, Subcommand};
 use std::process::ExitCode;
 
@@ -27,7 +27,7 @@ pub(super) struct Holder {
 }
 
 pub(super) async fn run(config: &Config, command: KeyCommand) -> Result<ExitCode, Failure> {
-    let (database, _) = wiring::open_database(&config.database).await?;
+    let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
     let done = execute(&wiring::fleet_service(&database), command).await;
     wiring::close(database).await;
     done?;

@@ -61,7 +61,7 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
     let api = listen::take(&config.http.listener, "http")?;
     let ops = listen::take(&config.ops, "ops")?;
     let blobs = wiring::open_blobs(&config.blobs).await?;
-    let (database, migrated) = wiring::open_database(&config.database).await?;
+    let (database, migrated) = wiring::open_database(&config.database, wiring::Missing::Make).await?;
     tracing::info!("{}", wiring::told(migrated));
     Ok((Listeners { api, tls, ops }, Stores { database, blobs }))
 }

@@ -13,6 +13,22 @@ async fn a_start_makes_missing_folders() {
     assert!(site.path("a/b/platen.db").exists() && site.path("c/d").exists());
 }
 
+/// A command that is run in the wrong folder says so, rather than work on an empty database.
+#[test]
+fn commands_that_need_a_database_make_none() {
+    let site = Site::new();
+    let holder = ["--organization", "Acme Print", "--user", "Ann"];
+    for line in
+        [&["fleet", "export"][..], &["blobs", "check"], &["refusals"], &[&["key", "issue"][..], &holder].concat()]
+    {
+        let told = site.run_with(line.iter().copied(), &[]).failed(1);
+        assert!(told.starts_with("error: there is no database ") && told.contains("data/platen.db; "), "{told}");
+        assert!(!site.path("data").exists(), "{line:?}");
+    }
+    site.run("fleet apply fleet.json").succeeded();
+    site.run("fleet export").succeeded();
+}
+
 #[tokio::test]
 async fn half_written_content_of_a_killed_server_is_swept_at_the_next_start() {
     let site = Site::new();

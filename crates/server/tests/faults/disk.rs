@@ -33,6 +33,7 @@ fn assert_whole(site: &Site, server: &Server) {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_does_not_fit_the_disk_is_500_and_leaves_nothing() {
     let site = Site::new();
+    site.configure("blobs.discarded_grace = '1s'");
     let server = serve_on_disk(&site, "data/blobs").await;
     let client = server.client();
     client.upload(GUID, "Label", b"content").await;

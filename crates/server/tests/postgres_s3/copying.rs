@@ -2,13 +2,12 @@
 
 use crate::support::client::Client;
 use crate::support::content::blocks;
-use crate::support::setup::Setup;
-use crate::support::{COMPUTER, DEVICE, FLEET, Ran, Site, USED_RESOURCE, files_below};
+use crate::support::setup::s3_server::{Fault, S3Server};
+use crate::support::setup::{Setup, Stores};
+use crate::support::{COMPUTER, DEVICE, FLEET, Ran, Site, USED_RESOURCE, eventually, files_below};
 use serde_json::{Value, json};
 use std::fs;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
 const LARGE: &str = "11111111-2222-3333-4444-555555555555";
 const SMALL: &str = "22222222-2222-3333-4444-555555555555";
@@ -55,6 +54,13 @@ fn copy(from: &Site, to: &Site) -> Ran {
     from.run_with(["copy", "--to", target.to_str().unwrap()], &[])
 }
 
+fn bucket(site: &Site) -> &S3Server {
+    match site.stores() {
+        Stores::PostgresAndS3 { s3, .. } => s3,
+        Stores::Defaults => unreachable!("a site on S3"),
+    }
+}
+
 /// The target's stores, told with absolute paths.
 fn target(setup: Setup) -> Site {
     let site = Site::on(setup);
@@ -94,28 +100,64 @@ async fn everything_moves_from_sqlite_and_a_folder_to_postgresql_and_s3_and_back
     server.stop();
 }
 
+fn begin_copy(from: &Site, to: &Site) -> Child {
+    let toml = to.path("platen.toml");
+    let mut copy = from.command();
+    copy.args(["copy", "--to", toml.to_str().unwrap()]).stdout(Stdio::null()).stderr(Stdio::null());
+    copy.spawn().unwrap()
+}
+
+fn kill(mut copy: Child) {
+    copy.kill().unwrap();
+    copy.wait().unwrap();
+}
+
 #[tokio::test]
-async fn a_copy_that_was_killed_goes_on() {
+async fn a_copy_that_was_killed_among_the_contents_and_among_the_records_goes_on() {
     let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
     fill(&origin).await;
-    let toml = there.path("platen.toml");
-    for pause in [20, 60, 120, 250, 400] {
-        let mut copy = origin.command();
-        copy.args(["copy", "--to", toml.to_str().unwrap()]).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut copy = copy.spawn().unwrap();
-        sleep(Duration::from_millis(pause));
-        copy.kill().unwrap();
-        copy.wait().unwrap();
+    there.run("migrate").succeeded();
+    let bucket = bucket(&there);
+    let organizations = async || there.sql("SELECT count(*) FROM organization").await.remove(0);
+
+    bucket.misbehave("/resources/", Fault::Silence, usize::MAX);
+    let interrupted = begin_copy(&origin, &there);
+    eventually("some contents are there", async || files_below(&there.contents("crash-reports")).len() == 2).await;
+    kill(interrupted);
+    bucket.behave();
+    assert_eq!((there.stored_files(), organizations().await.as_str()), (2, "0"), "records come after contents");
+
+    for sql in HANG {
+        there.sql(sql).await;
     }
-    let since = Instant::now();
-    // The database may still be busy with what the killed one had asked for.
-    while copy(&origin, &there).code != Some(0) {
-        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", copy(&origin, &there));
+    let interrupted = begin_copy(&origin, &there);
+    let entries = async || there.sql("SELECT count(*) FROM log_entry").await.remove(0);
+    eventually("some records are there", async || entries().await == "30").await;
+    kill(interrupted);
+    for sql in HANG_NO_MORE {
+        there.sql(sql).await;
     }
+    assert_eq!(there.sql("SELECT count(*) FROM crash_report").await, ["0"]);
+
+    copy(&origin, &there).succeeded();
     assert_eq!(seen(&there).await, seen(&origin).await);
     let checked = there.run("blobs check").succeeded();
     assert_eq!(checked, "checked 5, missing 0, damaged 0, orphans 0, removed 0\n");
 }
+
+/// Whoever inserts a crash report waits.
+const HANG: [&str; 2] = [
+    "CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS \
+     $$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END $$",
+    "CREATE TRIGGER hang BEFORE INSERT ON crash_report FOR EACH ROW EXECUTE FUNCTION hang()",
+];
+
+/// The killed one's session would wait on.
+const HANG_NO_MORE: [&str; 2] = [
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity \
+     WHERE datname = current_database() AND application_name = 'platen'",
+    "DROP FUNCTION hang CASCADE",
+];
 
 #[tokio::test]
 async fn a_target_of_somebody_else_is_refused_and_left_alone() {
@@ -136,14 +178,50 @@ async fn a_target_of_somebody_else_is_refused_and_left_alone() {
 async fn neither_side_may_be_in_use() {
     let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
     fill(&origin).await;
-    for (busy, side) in [(&origin, "source"), (&there, "target")] {
-        let server = busy.serve_with(&[]).await;
-        let expected = format!("error: {side}: the database is in use; stop the servers that run over it");
-        assert_eq!(copy(&origin, &there).failed(1), expected);
-        server.stop();
+    there.run("migrate").succeeded();
+    for (from, to) in [(&origin, &there), (&there, &origin)] {
+        for (busy, side) in [(from, "source"), (to, "target")] {
+            let server = busy.serve_with(&[]).await;
+            let told = copy(from, to).failed(1);
+            assert!(told.starts_with(&format!("error: {side}: the database ")), "{told}");
+            assert!(told.ends_with(" is in use; stop what runs over it"), "{told}");
+            server.stop();
+        }
     }
-    assert_eq!(copy(&origin, &origin).failed(1).split(':').nth(1), Some(" target"), "nothing is copied onto itself");
-    copy(&origin, &there).succeeded();
+}
+
+#[tokio::test]
+async fn a_server_that_is_started_while_both_sides_are_copied_does_not_come_in() {
+    let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
+    fill(&origin).await;
+    bucket(&there).misbehave("/resources/", Fault::Silence, usize::MAX);
+    let copy = begin_copy(&origin, &there);
+    eventually("the copy has begun", async || files_below(&there.contents("crash-reports")).len() == 2).await;
+    let told = origin.run("serve").failed(1);
+    assert!(told.ends_with(" is in use; stop what runs over it"), "{told}");
+    kill(copy);
+}
+
+#[tokio::test]
+async fn only_the_contents_move_where_both_sides_use_one_database() {
+    let [origin, there] = [target(Setup::Defaults), target(Setup::Defaults)];
+    fill(&origin).await;
+    let [database, folder] =
+        [origin.path("data/platen.db"), there.path("data/blobs")].map(|path| path.display().to_string());
+    there.configure(&format!("database.url = 'sqlite://{database}'\nblobs.path = '{folder}'"));
+    let expected = "records: both sides use the same database\n\
+                    contents: copied 5, there before 0, missing 0, damaged 0\n";
+    assert_eq!(copy(&origin, &there).succeeded(), expected);
+    let checked = there.run("blobs check").succeeded();
+    assert_eq!(checked, "checked 5, missing 0, damaged 0, orphans 0, removed 0\n");
+}
+
+#[tokio::test]
+async fn there_must_be_something_to_copy() {
+    let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
+    let told = copy(&origin, &there).failed(1);
+    assert!(told.starts_with("error: source: there is no database ") && told.contains("platen.db; "), "{told}");
+    assert_eq!(there.stored_files(), 0);
 }
 
 #[tokio::test]

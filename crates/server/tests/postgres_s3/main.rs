@@ -26,6 +26,7 @@ mod hostile_bombs;
 mod hostile_cuts;
 #[path = "../e2e/isolation/mod.rs"]
 mod isolation;
+mod keys;
 #[path = "../e2e/looking/mod.rs"]
 mod looking;
 #[path = "../../../http-actix/tests/messages/mod.rs"]

@@ -2,7 +2,6 @@
 
 use crate::support::Site;
 use crate::support::setup::postgres::Cluster;
-use crate::support::setup::s3_server::S3Server;
 use crate::support::setup::{Setup, Stores};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::sync::Arc;
@@ -13,12 +12,12 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 /// A certificate that is its own authority, for `localhost`.
-fn certificate() -> CertifiedKey<rcgen::KeyPair> {
+pub(crate) fn certificate() -> CertifiedKey<rcgen::KeyPair> {
     generate_simple_self_signed(["localhost".to_owned()]).unwrap()
 }
 
 /// Takes TLS connections and passes them on to the server; its port.
-async fn in_front_of(server: &S3Server, certificate: &CertifiedKey<rcgen::KeyPair>) -> u16 {
+pub(crate) async fn in_front_of(endpoint: &str, certificate: &CertifiedKey<rcgen::KeyPair>) -> u16 {
     let key = PrivateKeyDer::try_from(certificate.signing_key.serialize_der()).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -29,7 +28,7 @@ async fn in_front_of(server: &S3Server, certificate: &CertifiedKey<rcgen::KeyPai
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let behind = server.endpoint().trim_start_matches("http://").to_owned();
+    let behind = endpoint.trim_start_matches("http://").to_owned();
     tokio::spawn(async move {
         loop {
             let (connection, _) = listener.accept().await.unwrap();
@@ -50,7 +49,7 @@ async fn the_bucket_must_have_a_certificate_that_is_trusted() {
     let site = Site::on(Setup::PostgresAndS3);
     let Stores::PostgresAndS3 { s3, .. } = site.stores() else { unreachable!("a site on S3") };
     let certificate = certificate();
-    let port = in_front_of(s3, &certificate).await;
+    let port = in_front_of(&s3.endpoint(), &certificate).await;
     site.write("authority.pem", &certificate.cert.pem());
     let endpoint = format!("https://localhost:{port}");
     let tls = [("PLATEN_BLOBS__ENDPOINT", endpoint.as_str()), ("PLATEN_BLOBS__ALLOW_HTTP", "false")];

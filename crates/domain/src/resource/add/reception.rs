@@ -1,7 +1,7 @@
 //! Takes the body of an add or update in: finds the JSON part and sends the file to the blob store,
 //! in whatever order they arrive (decisions T11, T12). What the body asks for is done elsewhere.
 
-use crate::blob::{BlobKey, BlobKind, Upload, Uploaded};
+use crate::blob::{BlobKind, Upload, Uploaded};
 use crate::body::{PartHead, PartSource};
 use crate::detail::quoted;
 use crate::error::{Failure, Outcome, Reason};
@@ -121,21 +121,13 @@ impl<'a> Reception<'a> {
     }
 
     async fn take_file(&mut self, is_candidate: bool, parts: &mut dyn PartSource) -> Outcome<()> {
-        let key = BlobKey::new(BlobKind::Resource, self.service.ids.guid());
-        let mut upload = Upload::begin(&*self.service.blobs, key.clone()).await?;
+        let mut upload = self.service.uploads.begin(BlobKind::Resource).await?;
         if let Err(failure) = self.fill(&mut upload, is_candidate, parts).await {
             // What the failure was counts, not whether cleaning up worked: a sweep repeats that.
             drop(upload.abort().await);
             return Err(failure);
         }
-        match upload.finish().await {
-            Ok(uploaded) => self.uploads.push(uploaded),
-            Err(error) => {
-                // It may have been published all the same.
-                self.service.remove(&key).await;
-                return Err(error.into());
-            }
-        }
+        self.uploads.push(self.service.uploads.finish(upload).await?);
         Ok(())
     }
 

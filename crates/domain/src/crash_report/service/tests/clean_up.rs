@@ -1,13 +1,15 @@
 //! What happens to blobs when a store fails: those that a committed report may refer to stay.
 
 use super::*;
-use crate::blob::{BlobKey, MockBlobStore, MockBlobWriter};
+use crate::blob::{MockBlobStore, MockBlobWriter};
 use crate::checksum::Sha1Checksum;
 use crate::error::StoreError;
 use crate::sample::{is_store_failure, of_size};
+use crate::timestamp::Timestamp;
+use mockall::Sequence;
 
-/// A blob store whose first writer works and whose second fails, and which says what was deleted.
-fn failing_blobs(in_finish: bool) -> (MockBlobStore, Arc<Mutex<Vec<BlobKey>>>) {
+/// A blob store whose first writer works and whose second fails, and whose blobs are deleted `deletions` times.
+fn failing_blobs(in_finish: bool, deletions: usize) -> MockBlobStore {
     let mut blobs = MockBlobStore::new();
     blobs.expect_create().times(1).returning(|_| {
         let mut writer = MockBlobWriter::new();
@@ -26,13 +28,22 @@ fn failing_blobs(in_finish: bool) -> (MockBlobStore, Arc<Mutex<Vec<BlobKey>>>) {
         }
         Ok(Box::new(writer))
     });
-    let deleted = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&deleted);
-    blobs.expect_delete().returning(move |key| {
-        kept.lock().unwrap().push(key.clone());
-        Ok(())
-    });
-    (blobs, deleted)
+    blobs.expect_delete().times(deletions).returning(|_| Ok(()));
+    blobs
+}
+
+/// A ledger that takes blobs in one at a time, discarded at each of `times`, or fails to.
+fn ledger(times: &[Timestamp], works: bool) -> MockBlobLedger {
+    let (mut ledger, mut calls) = (MockBlobLedger::new(), Sequence::new());
+    for when in times.iter().copied() {
+        ledger
+            .expect_discard()
+            .times(1)
+            .in_sequence(&mut calls)
+            .withf(move |keys, now| keys.len() == 1 && *now == when)
+            .returning(move |_, _| if works { Ok(()) } else { Err(StoreError::unavailable("no route")) });
+    }
+    ledger
 }
 
 async fn add(
@@ -58,14 +69,15 @@ async fn the_parts_stay_when_nobody_knows_whether_they_were_committed() {
 }
 
 #[tokio::test]
-async fn earlier_parts_are_removed_when_a_later_one_can_not_be_written() {
-    for (in_finish, removed) in [(false, 1), (true, 2)] {
-        let (blobs, deleted) = failing_blobs(in_finish);
-        let parts = vec![call_stack(b"main"), dump(b"x")];
-        let outcome = add(MockCrashReportRepository::new(), blobs, MockBlobLedger::new(), parts).await;
-        assert!(is_store_failure(&outcome));
-        let deleted = deleted.lock().unwrap();
-        assert_eq!(deleted.len(), removed, "in finish: {in_finish}; it may have been published all the same");
+async fn parts_are_left_to_the_sweep_when_one_can_not_be_written_else_removed() {
+    let (now, long_ago) = (at(5), Timestamp::from_micros(0));
+    for (in_finish, times) in [(false, vec![long_ago]), (true, vec![now, long_ago])] {
+        for ledger_works in [true, false] {
+            let blobs = failing_blobs(in_finish, if ledger_works { 0 } else { times.len() });
+            let parts = vec![call_stack(b"main"), dump(b"x")];
+            let outcome = add(MockCrashReportRepository::new(), blobs, ledger(&times, ledger_works), parts).await;
+            assert!(is_store_failure(&outcome), "in finish: {in_finish}");
+        }
     }
 }
 
@@ -89,12 +101,7 @@ async fn what_can_not_be_removed_now_is_left_to_the_sweep() {
             Ok(Box::new(writer))
         });
         blobs.expect_delete().times(1).returning(|_| Err(StoreError::unavailable("no route")));
-        let mut ledger = MockBlobLedger::new();
-        ledger
-            .expect_discard()
-            .times(1)
-            .withf(|keys, now| keys.len() == 1 && *now == at(5))
-            .returning(move |_, _| if the_ledger_works { Ok(()) } else { Err(StoreError::unavailable("no route")) });
+        let ledger = ledger(&[Timestamp::from_micros(0)], the_ledger_works);
         // Decision C6: the dump has to make room for a call stack that follows it.
         let large = InMemoryPart::named("dump").chunk(of_size(98));
         let (reports, asked) = storing();
