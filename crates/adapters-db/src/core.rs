@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 /// How often a transaction is tried that the engine gave up for another one's sake.
-const TRIES: u32 = 10;
+pub(crate) const TRIES: u32 = 10;
 
 /// What is done in one transaction. It may be done again from the start.
 #[async_trait]
@@ -78,7 +78,7 @@ impl Core {
     }
 
     /// Runs `work` in one transaction, again if the engine gave it up for another one's sake.
-    pub(crate) async fn transact<W: Work>(&self, work: &W) -> Result<W::Done, W::Fault> {
+    async fn transact<W: Work>(&self, work: &W) -> Result<W::Done, W::Fault> {
         let mut tries = 1;
         loop {
             let transaction = self.begin_transaction().await?;

@@ -3,14 +3,13 @@
 use crate::convert::{Owner, size_column};
 use crate::core::Core;
 use crate::entity::{crash_part, crash_report};
-use crate::group_commit::{GroupCommit, Record};
+use crate::group_commit::{Cell, GroupCommit, Kind, Record, Row, Table};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, Place, StoredCrashReport};
 use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::timestamp::Timestamp;
-use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
 use std::sync::Arc;
 
@@ -64,36 +63,105 @@ pub(crate) async fn find(
     Ok(Some((organization, stored(report, parts)?)))
 }
 
-fn new_rows(
-    organization: OrganizationId,
-    report: NewCrashReport,
-) -> (crash_report::ActiveModel, Vec<crash_part::ActiveModel>) {
+fn new_rows(organization: OrganizationId, report: NewCrashReport) -> (crash_report::Model, Vec<crash_part::Model>) {
     let id = report.id.as_uuid();
-    let part = |(position, part): (i32, CrashPart)| crash_part::ActiveModel {
-        report_id: Set(id),
-        position: Set(position),
-        place: Set(part.place.as_str().to_owned()),
-        name: Set(part.name),
-        file_name: Set(part.file_name),
-        content_type: Set(part.content_type),
-        blob_key: Set(part.key.as_str().to_owned()),
-        content_size: Set(size_column(part.size)),
-        checksum: Set(part.checksum.to_string()),
+    let part = |(position, part): (i32, CrashPart)| crash_part::Model {
+        report_id: id,
+        position,
+        place: part.place.as_str().to_owned(),
+        name: part.name,
+        file_name: part.file_name,
+        content_type: part.content_type,
+        blob_key: part.key.as_str().to_owned(),
+        content_size: size_column(part.size),
+        checksum: part.checksum.to_string(),
     };
     let parts = (0..).zip(report.parts).map(part).collect();
-    let row = crash_report::ActiveModel {
-        id: Set(id),
-        organization_id: Set(organization.0),
-        received_at: Set(report.received.as_micros()),
-        application_name: Set(report.application_name),
-        os: Set(report.os),
-        user_name: Set(report.user),
-        computer_guid: Set(report.computer.map(ComputerGuid::as_uuid)),
-        serial_number: Set(report.serial_number),
-        application_version: Set(report.application_version),
-        note: Set(report.note),
+    let row = crash_report::Model {
+        id,
+        organization_id: organization.0,
+        received_at: report.received.as_micros(),
+        application_name: report.application_name,
+        os: report.os,
+        user_name: report.user,
+        computer_guid: report.computer.map(ComputerGuid::as_uuid),
+        serial_number: report.serial_number,
+        application_version: report.application_version,
+        note: report.note,
     };
     (row, parts)
+}
+
+/// Reports as batches write them.
+pub(crate) static REPORTS: Table = Table {
+    name: "crash_report",
+    columns: &[
+        ("id", Kind::Guid),
+        ("organization_id", Kind::BigInt),
+        ("received_at", Kind::BigInt),
+        ("application_name", Kind::Text),
+        ("os", Kind::Text),
+        ("user_name", Kind::Text),
+        ("computer_guid", Kind::Guid),
+        ("serial_number", Kind::Text),
+        ("application_version", Kind::Text),
+        ("note", Kind::Text),
+    ],
+    on_conflict: "",
+};
+
+/// Their parts.
+pub(crate) static PARTS: Table = Table {
+    name: "crash_part",
+    columns: &[
+        ("report_id", Kind::Guid),
+        ("position", Kind::Integer),
+        ("place", Kind::Text),
+        ("name", Kind::Text),
+        ("file_name", Kind::Text),
+        ("content_type", Kind::Text),
+        ("blob_key", Kind::Text),
+        ("content_size", Kind::BigInt),
+        ("checksum", Kind::Text),
+    ],
+    on_conflict: "",
+};
+
+impl Row for crash_report::Model {
+    const TABLE: &'static Table = &REPORTS;
+
+    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
+        cells.extend_from_slice(&[
+            self.id.into(),
+            self.organization_id.into(),
+            self.received_at.into(),
+            self.application_name.as_ref().into(),
+            self.os.as_ref().into(),
+            self.user_name.as_ref().into(),
+            self.computer_guid.into(),
+            (&self.serial_number).into(),
+            (&self.application_version).into(),
+            self.note.as_ref().into(),
+        ]);
+    }
+}
+
+impl Row for crash_part::Model {
+    const TABLE: &'static Table = &PARTS;
+
+    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
+        cells.extend_from_slice(&[
+            self.report_id.into(),
+            self.position.into(),
+            (&self.place).into(),
+            self.name.as_ref().into(),
+            self.file_name.as_ref().into(),
+            self.content_type.as_ref().into(),
+            (&self.blob_key).into(),
+            self.content_size.into(),
+            (&self.checksum).into(),
+        ]);
+    }
 }
 
 fn stored(row: crash_report::Model, parts: Vec<crash_part::Model>) -> Result<StoredCrashReport, StoreError> {

@@ -2,17 +2,15 @@
 
 use crate::convert::Owner;
 use crate::core::Core;
-use crate::entity::device_status::{ActiveModel, Column, Entity, Model};
-use crate::group_commit::{GroupCommit, Record};
+use crate::entity::device_status::{Entity, Model};
+use crate::group_commit::{Cell, GroupCommit, Kind, Record, Row, Table};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::device_status::{ConnectionState, DeviceStatus, DeviceStatusRepository, QueueLength, RemainingInk, Status};
 use domain::error::StoreError;
 use domain::guid::DeviceGuid;
 use domain::timestamp::Timestamp;
-use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
-use sea_orm::{EntityTrait, InsertMany};
+use sea_orm::EntityTrait;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -37,10 +35,9 @@ impl SqlDeviceStatusRepository {
 #[async_trait]
 impl DeviceStatusRepository for SqlDeviceStatusRepository {
     async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError> {
-        let inks = status.remaining_inks.iter().map(|ink| ink.name.len() + 64).sum::<usize>();
-        let texts = [&status.message, &status.connection_message];
-        let bytes = inks + texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>();
-        self.group.add(Record::Status(Box::new(NewStatus::new(organization, status))), bytes).await
+        let status = NewStatus::new(organization, status);
+        let bytes = status.size();
+        self.group.add(Record::Status(Box::new(status)), bytes).await
     }
 
     async fn find(&self, organization: OrganizationId, device: DeviceGuid) -> Result<Option<DeviceStatus>, StoreError> {
@@ -49,76 +46,95 @@ impl DeviceStatusRepository for SqlDeviceStatusRepository {
     }
 }
 
+/// Statuses as batches write them, each in place of the device's former one. [`NewStatus::replaces`] says
+/// the same of two that wait.
+pub(crate) static TABLE: Table = Table {
+    name: "device_status",
+    columns: &[
+        ("organization_id", Kind::BigInt),
+        ("device_guid", Kind::Guid),
+        ("received_at", Kind::BigInt),
+        ("status", Kind::Text),
+        ("message", Kind::Text),
+        ("temperature", Kind::Double),
+        ("connection_state", Kind::Text),
+        ("connection_message", Kind::Text),
+        ("remaining_inks", Kind::Text),
+        ("queue_measure", Kind::Text),
+        ("queue_amount", Kind::Text),
+    ],
+    on_conflict: "ON CONFLICT (organization_id, device_guid) DO UPDATE SET received_at = excluded.received_at, \
+                  status = excluded.status, message = excluded.message, temperature = excluded.temperature, \
+                  connection_state = excluded.connection_state, connection_message = excluded.connection_message, \
+                  remaining_inks = excluded.remaining_inks, queue_measure = excluded.queue_measure, \
+                  queue_amount = excluded.queue_amount \
+                  WHERE excluded.received_at >= device_status.received_at \
+                  OR device_status.received_at >= excluded.received_at + 1000000",
+};
+
 /// A status on its way into the database.
 pub(crate) struct NewStatus {
-    /// Organization and device.
-    pub(crate) key: (i64, Uuid),
-    received: i64,
-    row: ActiveModel,
+    organization: OrganizationId,
+    status: DeviceStatus,
+    inks: String,
+    measure: &'static str,
+    amount: String,
 }
 
 impl NewStatus {
     fn new(organization: OrganizationId, status: DeviceStatus) -> Self {
-        let key = (organization.0, status.device.as_uuid());
-        let received = status.received.as_micros();
-        Self { key, received, row: new_row(organization, status) }
+        let ink = |ink: &RemainingInk| -> InkColumns { (ink.index, ink.name.clone(), ink.level, ink.max_level) };
+        let inks: Vec<InkColumns> = status.remaining_inks.iter().map(ink).collect();
+        // Amounts are kept as text: it holds doubles and whole numbers of 64 bits alike without loss.
+        let (measure, amount) = match status.queue_length {
+            QueueLength::Length(units) => ("Length", units.to_string()),
+            QueueLength::Area(units) => ("Area", units.to_string()),
+            QueueLength::Sheets(sheets) => ("Sheets", sheets.to_string()),
+        };
+        Self { organization, status, inks: serde_json::json!(inks).to_string(), measure, amount }
     }
 
-    /// Whether it takes the place of `former`, which was made before it. [`replace`] says the same.
+    /// Organization and device.
+    pub(crate) fn key(&self) -> (i64, Uuid) {
+        (self.organization.0, self.status.device.as_uuid())
+    }
+
+    /// Whether it takes the place of `former`, which was made before it.
     pub(crate) fn replaces(&self, former: &Self) -> bool {
-        self.received >= former.received || former.received >= self.received.saturating_add(CONCURRENT)
+        let (received, former) = (self.status.received.as_micros(), former.status.received.as_micros());
+        received >= former || former >= received.saturating_add(CONCURRENT)
+    }
+
+    /// Bytes of its texts.
+    fn size(&self) -> usize {
+        let texts = [&self.status.message, &self.status.connection_message];
+        self.inks.len() + texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>()
     }
 }
 
-/// Stores statuses of different devices, each in place of the device's former one.
-pub(crate) fn replace<'a>(statuses: impl IntoIterator<Item = &'a NewStatus>) -> InsertMany<ActiveModel> {
-    let excluded = Expr::col(("excluded", Column::ReceivedAt));
-    let former = Expr::col((Entity, Column::ReceivedAt));
-    let is_later = excluded.clone().gte(former.clone());
-    let is_not_concurrent = former.gte(excluded.add(CONCURRENT));
-    let on_conflict = OnConflict::columns([Column::OrganizationId, Column::DeviceGuid])
-        .update_columns([
-            Column::ReceivedAt,
-            Column::Status,
-            Column::Message,
-            Column::Temperature,
-            Column::ConnectionState,
-            Column::ConnectionMessage,
-            Column::RemainingInks,
-            Column::QueueMeasure,
-            Column::QueueAmount,
-        ])
-        .action_and_where(is_later.or(is_not_concurrent))
-        .to_owned();
-    Entity::insert_many(statuses.into_iter().map(|status| status.row.clone())).on_conflict(on_conflict)
+impl Row for NewStatus {
+    const TABLE: &'static Table = &TABLE;
+
+    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
+        let status = &self.status;
+        cells.extend_from_slice(&[
+            self.organization.0.into(),
+            status.device.as_uuid().into(),
+            status.received.as_micros().into(),
+            Cell::Text(status.status.as_str()),
+            status.message.as_ref().into(),
+            status.temperature.into(),
+            status.connection_state.map_or(Cell::Null, |state| Cell::Text(state.as_str())),
+            status.connection_message.as_ref().into(),
+            (&self.inks).into(),
+            Cell::Text(self.measure),
+            (&self.amount).into(),
+        ]);
+    }
 }
 
 /// An ink in the JSON of the column: index, name, level, maximum level.
 type InkColumns = (f64, String, f64, f64);
-
-fn new_row(organization: OrganizationId, status: DeviceStatus) -> ActiveModel {
-    let ink = |ink: RemainingInk| -> InkColumns { (ink.index, ink.name, ink.level, ink.max_level) };
-    let inks: Vec<InkColumns> = status.remaining_inks.into_iter().map(ink).collect();
-    // Amounts are kept as text: it holds doubles and whole numbers of 64 bits alike without loss.
-    let (measure, amount) = match status.queue_length {
-        QueueLength::Length(units) => ("Length", units.to_string()),
-        QueueLength::Area(units) => ("Area", units.to_string()),
-        QueueLength::Sheets(sheets) => ("Sheets", sheets.to_string()),
-    };
-    ActiveModel {
-        organization_id: Set(organization.0),
-        device_guid: Set(status.device.as_uuid()),
-        received_at: Set(status.received.as_micros()),
-        status: Set(status.status.as_str().to_owned()),
-        message: Set(status.message),
-        temperature: Set(status.temperature),
-        connection_state: Set(status.connection_state.map(|state| state.as_str().to_owned())),
-        connection_message: Set(status.connection_message),
-        remaining_inks: Set(serde_json::json!(inks).to_string()),
-        queue_measure: Set(measure.to_owned()),
-        queue_amount: Set(amount),
-    }
-}
 
 pub(crate) fn stored(row: Model) -> Result<DeviceStatus, StoreError> {
     let device = DeviceGuid::from(row.device_guid);
@@ -145,5 +161,15 @@ fn queue_length(measure: &str, amount: &str) -> Option<QueueLength> {
         "Area" => amount.parse().ok().map(QueueLength::Area),
         "Sheets" => amount.parse().ok().map(QueueLength::Sheets),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONCURRENT, TABLE};
+
+    #[test]
+    fn the_statement_and_the_batch_agree_on_what_is_concurrent() {
+        assert!(TABLE.on_conflict.ends_with(&format!("excluded.received_at + {CONCURRENT}")));
     }
 }

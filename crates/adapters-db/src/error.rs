@@ -159,7 +159,12 @@ fn passing_code(code: &str) -> bool {
 
 /// Whether the engine gave a transaction up so that another could go on: it is to be tried again.
 pub(crate) fn is_serialization_failure(error: &DbErr) -> bool {
-    let Some(sqlx::Error::Database(error)) = sqlx_error(error) else {
+    sqlx_error(error).is_some_and(was_given_up)
+}
+
+/// The same of a failure of sqlx.
+pub(crate) fn was_given_up(error: &sqlx::Error) -> bool {
+    let sqlx::Error::Database(error) = error else {
         return false;
     };
     error.code().is_some_and(|code| code == "40001" || code == "40P01")

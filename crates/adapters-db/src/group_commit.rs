@@ -6,22 +6,27 @@
 //! the queue is the order of receipt.
 
 mod batch;
+mod postgres;
+mod sqlite;
+mod table;
+mod writer;
 
-use crate::core::{Core, Work};
+use crate::core::Core;
 use crate::device_status::NewStatus;
-use crate::entity::{crash_part, crash_report, log_entry};
-use crate::error::{is_serialization_failure, store_error, unavailable};
-use async_trait::async_trait;
-use batch::statements;
+use crate::entity::{crash_part, crash_report};
+use crate::error::unavailable;
+use crate::log_entry;
 use domain::error::StoreError;
 use futures_util::FutureExt;
-use sea_orm::{ConnAcquireErr, ConnectionTrait, DatabaseTransaction, DbErr, Statement};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use writer::{Failure, Writer};
+
+pub(crate) use table::{Cell, Kind, Row, Table};
 
 /// Requests that may wait. Who comes when the queue is full waits for a place in it.
 const WAITING: usize = 1024;
@@ -32,14 +37,10 @@ const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a request wants to be written.
 pub(crate) enum Record {
-    Log(Box<log_entry::ActiveModel>),
+    Log(Box<log_entry::NewRow>),
     Status(Box<NewStatus>),
-    CrashReport(Box<crash_report::ActiveModel>, Vec<crash_part::ActiveModel>),
+    CrashReport(Box<crash_report::Model>, Vec<crash_part::Model>),
 }
-
-/// A commit gets this many times the patience of a request: those whose patience has ended are told that
-/// it failed, but a slow disk still gets their records.
-const PATIENCE_FACTOR: u32 = 3;
 
 struct Request {
     record: Record,
@@ -102,6 +103,7 @@ fn closed() -> StoreError {
 }
 
 async fn write_all(core: Arc<Core>, mut requests: mpsc::Receiver<Request>, closing: Arc<Notify>) {
+    let mut writer = Writer::new(&core);
     loop {
         let first = tokio::select! {
             () = closing.notified() => {
@@ -111,10 +113,11 @@ async fn write_all(core: Arc<Core>, mut requests: mpsc::Receiver<Request>, closi
             first = requests.recv() => first,
         };
         let Some(first) = first else {
-            return;
+            return writer.close().await;
         };
         // A panic must not stop the writing for ever; whose outcome is dropped is told so.
-        if AssertUnwindSafe(commit(&core, gather(first, &mut requests))).catch_unwind().await.is_err() {
+        let batch = gather(first, &mut requests);
+        if AssertUnwindSafe(commit(&mut writer, batch)).catch_unwind().await.is_err() {
             tracing::error!("writing a batch panicked");
         }
     }
@@ -134,58 +137,29 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request
     batch
 }
 
-async fn commit(core: &Core, batch: Vec<Request>) {
-    let records: Vec<&Record> = batch.iter().map(|request| &request.record).collect();
-    let error = write(core, &records).await.err();
-    let may_be_one_rows_fault =
-        |error: &DbErr| batch.len() > 1 && !matches!(store_error(error.clone()), StoreError::Unavailable(_));
-    if error.as_ref().is_some_and(may_be_one_rows_fault) {
-        for request in batch {
-            let outcome = write(core, &[&request.record]).await.map_err(store_error);
-            answer(request.outcome, outcome);
+async fn commit(writer: &mut Writer, batch: Vec<Request>) {
+    match writer.write(batch.iter().map(|request| &request.record)).await {
+        Ok(()) => {
+            for request in batch {
+                answer(request.outcome, Ok(()));
+            }
         }
-        return;
-    }
-    for request in batch {
-        answer(request.outcome, error.clone().map_or(Ok(()), |error| Err(store_error(error))));
+        // Nothing was written, and it may be one row's fault.
+        Err(failure) if failure.is_of_the_rows() && batch.len() > 1 => {
+            for request in batch {
+                let outcome = writer.write([&request.record]).await;
+                answer(request.outcome, outcome.map_err(Failure::told));
+            }
+        }
+        Err(failure) => {
+            for request in batch {
+                answer(request.outcome, Err(failure.clone().told()));
+            }
+        }
     }
 }
 
 fn answer(request: oneshot::Sender<Result<(), StoreError>>, outcome: Result<(), StoreError>) {
     // Who has gone away doesn't hear it.
     let _ = request.send(outcome);
-}
-
-/// Writes all of `records` or none. The one writer must not wait for ever for a database that has
-/// silently gone: after a while it gives this connection up and goes on with the next one.
-async fn write(core: &Core, records: &[&Record]) -> Result<(), DbErr> {
-    let written = timeout(core.patience * PATIENCE_FACTOR, write_at_length(core, records)).await;
-    written.unwrap_or(Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)))
-}
-
-async fn write_at_length(core: &Core, records: &[&Record]) -> Result<(), DbErr> {
-    let statements = statements(core.backend, records);
-    if let [only] = &statements[..] {
-        // One statement is a transaction of its own.
-        match core.writes.execute_raw(only.clone()).await {
-            Err(error) if is_serialization_failure(&error) => {}
-            outcome => return outcome.map(drop),
-        }
-    }
-    core.transact(&Batch(statements)).await
-}
-
-struct Batch(Vec<Statement>);
-
-#[async_trait]
-impl Work for Batch {
-    type Done = ();
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        for statement in &self.0 {
-            transaction.execute_raw(statement.clone()).await?;
-        }
-        Ok(())
-    }
 }

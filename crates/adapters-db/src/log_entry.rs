@@ -4,8 +4,7 @@ mod filter;
 mod list;
 
 use crate::core::Core;
-use crate::entity::log_entry;
-use crate::group_commit::{GroupCommit, Record};
+use crate::group_commit::{Cell, GroupCommit, Kind, Record, Row, Table};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -13,7 +12,6 @@ use domain::guid::{DeviceGuid, JobGuid, QueueGuid};
 use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use domain::text::Folded;
 use futures_util::stream::BoxStream;
-use sea_orm::ActiveValue::{NotSet, Set};
 use std::sync::Arc;
 
 pub(crate) use list::{Row, TextFilter, entries, matching, newest};
@@ -33,9 +31,9 @@ impl SqlLogRepository {
 #[async_trait]
 impl LogRepository for SqlLogRepository {
     async fn add(&self, organization: OrganizationId, entry: NewLogEntry) -> Result<(), StoreError> {
-        let texts = [&entry.description, &entry.user, &entry.source, &entry.version, &entry.computer];
-        let bytes = texts.iter().map(|text| text.len()).sum();
-        self.group.add(Record::Log(Box::new(new_row(organization, entry))), bytes).await
+        let row = NewRow::new(organization, entry);
+        let bytes = row.size();
+        self.group.add(Record::Log(Box::new(row)), bytes).await
     }
 
     fn list(
@@ -47,29 +45,95 @@ impl LogRepository for SqlLogRepository {
     }
 }
 
-fn new_row(organization: OrganizationId, entry: NewLogEntry) -> log_entry::ActiveModel {
-    let folded = |text: &str| Set(Folded::of(text).into_string());
-    log_entry::ActiveModel {
-        id: NotSet,
-        organization_id: Set(organization.0),
-        received_at: Set(entry.received.as_micros()),
-        log_type: Set(entry.log_type.as_str().to_owned()),
-        description: Set(entry.description),
-        user_folded: folded(&entry.user),
-        user_name: Set(entry.user),
-        source_folded: folded(&entry.source),
-        source: Set(entry.source),
-        version_folded: folded(&entry.version),
-        version: Set(entry.version),
-        computer_folded: folded(&entry.computer),
-        computer: Set(entry.computer),
-        serial_folded: folded(&entry.serial_number),
-        serial_number: Set(entry.serial_number),
-        computer_guid: Set(entry.computer_guid.as_uuid()),
-        device_guid: Set(entry.device_guid.map(DeviceGuid::as_uuid)),
-        queue_guid: Set(entry.queue_guid.map(QueueGuid::as_uuid)),
-        job_guid: Set(entry.job_guid.map(JobGuid::as_uuid)),
-        job_name: Set(entry.job_name),
-        application_version: Set(entry.application_version),
+/// Log entries as batches write them; the database numbers them.
+pub(crate) static TABLE: Table = Table {
+    name: "log_entry",
+    columns: &[
+        ("organization_id", Kind::BigInt),
+        ("received_at", Kind::BigInt),
+        ("log_type", Kind::Text),
+        ("description", Kind::Text),
+        ("user_name", Kind::Text),
+        ("user_folded", Kind::Text),
+        ("source", Kind::Text),
+        ("source_folded", Kind::Text),
+        ("version", Kind::Text),
+        ("version_folded", Kind::Text),
+        ("computer", Kind::Text),
+        ("computer_folded", Kind::Text),
+        ("serial_number", Kind::Text),
+        ("serial_folded", Kind::Text),
+        ("computer_guid", Kind::Guid),
+        ("device_guid", Kind::Guid),
+        ("queue_guid", Kind::Guid),
+        ("job_guid", Kind::Guid),
+        ("job_name", Kind::Text),
+        ("application_version", Kind::Text),
+    ],
+    on_conflict: "",
+};
+
+/// An entry on its way into the database.
+pub(crate) struct NewRow {
+    organization: OrganizationId,
+    entry: NewLogEntry,
+    user: String,
+    source: String,
+    version: String,
+    computer: String,
+    serial_number: String,
+}
+
+impl NewRow {
+    fn new(organization: OrganizationId, entry: NewLogEntry) -> Self {
+        let folded = |text: &str| Folded::of(text).into_string();
+        Self {
+            organization,
+            user: folded(&entry.user),
+            source: folded(&entry.source),
+            version: folded(&entry.version),
+            computer: folded(&entry.computer),
+            serial_number: folded(&entry.serial_number),
+            entry,
+        }
+    }
+
+    /// Bytes of its texts.
+    fn size(&self) -> usize {
+        let entry = &self.entry;
+        let kept = [&entry.description, &entry.user, &entry.source, &entry.version, &entry.computer];
+        let folded = [&self.user, &self.source, &self.version, &self.computer, &self.serial_number];
+        let job_name = entry.job_name.as_ref().map_or(0, String::len);
+        kept.iter().chain(&folded).map(|text| text.len()).sum::<usize>() + job_name
+    }
+}
+
+impl Row for NewRow {
+    const TABLE: &'static Table = &TABLE;
+
+    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
+        let entry = &self.entry;
+        cells.extend_from_slice(&[
+            self.organization.0.into(),
+            entry.received.as_micros().into(),
+            Cell::Text(entry.log_type.as_str()),
+            (&entry.description).into(),
+            (&entry.user).into(),
+            (&self.user).into(),
+            (&entry.source).into(),
+            (&self.source).into(),
+            (&entry.version).into(),
+            (&self.version).into(),
+            (&entry.computer).into(),
+            (&self.computer).into(),
+            (&entry.serial_number).into(),
+            (&self.serial_number).into(),
+            entry.computer_guid.as_uuid().into(),
+            entry.device_guid.map(DeviceGuid::as_uuid).into(),
+            entry.queue_guid.map(QueueGuid::as_uuid).into(),
+            entry.job_guid.map(JobGuid::as_uuid).into(),
+            entry.job_name.as_ref().into(),
+            (&entry.application_version).into(),
+        ]);
     }
 }

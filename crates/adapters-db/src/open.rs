@@ -15,10 +15,10 @@ use tokio::time::{sleep, timeout};
 /// How often a database that doesn't answer is tried, and the pause after the first try; each
 /// following pause is twice as long.
 const TRIES: u32 = 6;
-const PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 
 /// A connection that was idle for longer is tested before it is used: the server may have gone.
-const TRUSTED: Duration = Duration::from_secs(1);
+pub(crate) const TRUSTED: Duration = Duration::from_secs(1);
 
 /// Rows that a reader of `SQLite` may be ahead of us; each may be as long as a log entry can be.
 const ROWS_AHEAD: usize = 8;
@@ -82,7 +82,7 @@ fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
 
 /// What the engine or the pool waits for ends before our own patience does, so that its error, which names
 /// the cause, is the one that is told.
-fn named_in(patience: Duration) -> Duration {
+pub(crate) fn named_in(patience: Duration) -> Duration {
     patience * 3 / 4
 }
 
