@@ -122,6 +122,7 @@ where
 fn shared(error: Arc<StoreError>) -> StoreError {
     match &*error {
         StoreError::Unavailable(_) => StoreError::unavailable(error),
+        StoreError::Overloaded => StoreError::Overloaded,
         StoreError::Corrupt { what, id } => StoreError::Corrupt { what, id: id.clone() },
         StoreError::Other(_) => StoreError::other(error),
     }

@@ -2,8 +2,9 @@
 
 use crate::answers::Answers;
 use crate::core::Core;
-use crate::error::{OpenError, cause_of};
+use crate::error::{OpenError, cause_of, unavailable};
 use crate::group_commit::GroupCommit;
+use crate::meters::PoolMeters;
 use crate::migration::Migrator;
 use crate::occupancy::{MIGRATION_LOCK, Presence};
 use crate::open::{Connections, open};
@@ -34,7 +35,8 @@ const MIGRATION_TABLE: &str = "seaql_migrations";
 pub struct DatabaseConfig {
     /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
     pub url: String,
-    /// Connections at most. `SQLite` has one more, for writing; in memory it has one in all.
+    /// Connections at most, beside the one by which log entries, statuses and crash reports are committed.
+    /// `SQLite` has one for all writing; in memory it has one in all.
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
     pub acquire_timeout: Duration,
@@ -92,6 +94,7 @@ pub struct Migrated {
 pub struct Database {
     core: Arc<Core>,
     group: Arc<GroupCommit>,
+    pools: Arc<PoolMeters>,
 }
 
 impl Database {
@@ -122,7 +125,9 @@ impl Database {
         let (answers, runtime) = (Answers::new(), Handle::current());
         let core = Arc::new(Core { reads, writes, backend, answers, runtime, patience, presence });
         let group = Arc::new(GroupCommit::start(core.clone()));
-        Ok(Self { core, group })
+        let has_two_pools = matches!(place, Place::File(_));
+        let pools = has_two_pools.then(|| core.writes.clone()).into_iter().chain([core.reads.clone()]).collect();
+        Ok(Self { core, group, pools: Arc::new(PoolMeters::new(pools)) })
     }
 
     /// Whether others were kept out since [`Database::connect_alone`].
@@ -188,7 +193,7 @@ impl Database {
         if found < known() { Err(OpenError::Outdated { known: known(), found }) } else { Ok(()) }
     }
 
-    /// Whether the database answers, for readiness.
+    /// Whether the database answers and takes writes, for readiness.
     ///
     /// # Errors
     /// The failure to do so.
@@ -199,7 +204,13 @@ impl Database {
             _ => "SELECT 1",
         };
         let ask = Statement::from_string(self.core.backend, ask);
-        self.core.read(self.core.reads.query_one_raw(ask)).await.map(drop)
+        self.core.read(self.core.reads.query_one_raw(ask)).await?;
+        if self.group.is_stalled() { Err(unavailable("the database takes no writes")) } else { Ok(()) }
+    }
+
+    /// Brings the metrics of what is open now up to date.
+    pub fn measure(&self) {
+        self.pools.measure();
     }
 
     /// Writes what waits to be written, then closes all connections, also those of clones.

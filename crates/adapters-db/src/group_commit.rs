@@ -7,6 +7,8 @@
 
 mod batch;
 mod postgres;
+mod progress;
+mod queue;
 mod sqlite;
 mod table;
 mod writer;
@@ -18,18 +20,16 @@ use crate::error::unavailable;
 use crate::log_entry;
 use domain::error::StoreError;
 use futures_util::FutureExt;
+use progress::Progress;
+use queue::{Place, Queue};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use writer::{Failure, Writer};
 
 pub(crate) use table::{Cell, Kind, Row, Table};
-
-/// Requests that may wait. Who comes when the queue is full waits for a place in it.
-const WAITING: usize = 1024;
 
 /// Requests of one commit, and bytes after which it takes no more of them.
 const BATCH: usize = 512;
@@ -47,12 +47,15 @@ struct Request {
     /// Bytes of its texts, roughly.
     bytes: usize,
     outcome: oneshot::Sender<Result<(), StoreError>>,
+    _place: Place,
 }
 
 /// The queue and the task behind it.
 pub(crate) struct GroupCommit {
     core: Arc<Core>,
-    queue: mpsc::Sender<Request>,
+    places: Queue,
+    requests: mpsc::UnboundedSender<Request>,
+    progress: Arc<Progress>,
     closing: Arc<Notify>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -60,31 +63,31 @@ pub(crate) struct GroupCommit {
 impl GroupCommit {
     /// Starts the writing task. It ends when it is told to, or when nobody can ask it any more.
     pub(crate) fn start(core: Arc<Core>) -> Self {
-        let (queue, requests) = mpsc::channel(WAITING);
+        let (sender, requests) = mpsc::unbounded_channel();
         let closing = Arc::new(Notify::new());
-        let writer = core.runtime.spawn(write_all(core.clone(), requests, closing.clone()));
-        Self { core, queue, closing, writer: Mutex::new(Some(writer)) }
+        let progress = Arc::new(Progress::new());
+        let writing = write_all(Writer::new(&core), requests, closing.clone(), progress.clone());
+        let writer = Mutex::new(Some(core.runtime.spawn(writing)));
+        // Who gets a place late still has time for the writing.
+        let places = Queue::new(core.patience / 2);
+        Self { core, places, requests: sender, progress, closing, writer }
     }
 
     /// Writes `record`, whose texts have `bytes`; it is durable when this succeeds. Once it is in the
-    /// queue it is written, even if the caller goes away.
+    /// queue it is written, even if the caller goes away. The first poll enters it where there is room.
     pub(crate) async fn add(&self, record: Record, bytes: usize) -> Result<(), StoreError> {
-        let (outcome, written) = oneshot::channel();
         let write = async {
-            self.enqueue(Request { record, bytes, outcome }).await?;
+            let (outcome, written) = oneshot::channel();
+            let place = self.places.place(bytes).await?;
+            self.requests.send(Request { record, bytes, outcome, _place: place }).map_err(|_| closed())?;
             written.await.map_err(|_| closed())?
         };
         timeout(self.core.patience, write).await.map_err(|_| unavailable("the database didn't answer in time"))?
     }
 
-    /// Enters a request at once where there is room: the first poll begins the write, in the order of the
-    /// calls. (`send` alone may yield first, for the sake of other tasks.)
-    async fn enqueue(&self, request: Request) -> Result<(), StoreError> {
-        let request = match self.queue.try_send(request) {
-            Err(TrySendError::Full(request)) => request,
-            outcome => return outcome.map_err(|_| closed()),
-        };
-        self.queue.send(request).await.map_err(|_| closed())
+    /// Whether nothing can be written now, though the database may answer questions.
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.progress.stands_for() > self.core.patience
     }
 
     /// Writes what waits, takes nothing more, and ends.
@@ -102,8 +105,12 @@ fn closed() -> StoreError {
     unavailable("the database is closed")
 }
 
-async fn write_all(core: Arc<Core>, mut requests: mpsc::Receiver<Request>, closing: Arc<Notify>) {
-    let mut writer = Writer::new(&core);
+async fn write_all(
+    mut writer: Writer,
+    mut requests: mpsc::UnboundedReceiver<Request>,
+    closing: Arc<Notify>,
+    progress: Arc<Progress>,
+) {
     loop {
         let first = tokio::select! {
             () = closing.notified() => {
@@ -115,16 +122,21 @@ async fn write_all(core: Arc<Core>, mut requests: mpsc::Receiver<Request>, closi
         let Some(first) = first else {
             return writer.close().await;
         };
-        // A panic must not stop the writing for ever; whose outcome is dropped is told so.
         let batch = gather(first, &mut requests);
-        if AssertUnwindSafe(commit(&mut writer, batch)).catch_unwind().await.is_err() {
+        progress.begin();
+        // A panic must not stop the writing for ever; whose outcome is dropped is told so.
+        let committed = AssertUnwindSafe(commit(&mut writer, batch)).catch_unwind().await;
+        if committed.is_err() {
             tracing::error!("writing a batch panicked");
+        }
+        if committed.unwrap_or(true) || requests.is_empty() {
+            progress.rest();
         }
     }
 }
 
 /// All that waits, up to the bounds of one commit.
-fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
+fn gather(first: Request, requests: &mut mpsc::UnboundedReceiver<Request>) -> Vec<Request> {
     let mut bytes = first.bytes;
     let mut batch = vec![first];
     while batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -137,12 +149,14 @@ fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request
     batch
 }
 
-async fn commit(writer: &mut Writer, batch: Vec<Request>) {
+/// Writes a batch and tells each request its outcome; whether the database had a word on it.
+async fn commit(writer: &mut Writer, batch: Vec<Request>) -> bool {
     match writer.write(batch.iter().map(|request| &request.record)).await {
         Ok(()) => {
             for request in batch {
                 answer(request.outcome, Ok(()));
             }
+            true
         }
         // Nothing was written, and it may be one row's fault.
         Err(failure) if failure.is_of_the_rows() && batch.len() > 1 => {
@@ -150,11 +164,13 @@ async fn commit(writer: &mut Writer, batch: Vec<Request>) {
                 let outcome = writer.write([&request.record]).await;
                 answer(request.outcome, outcome.map_err(Failure::told));
             }
+            true
         }
         Err(failure) => {
             for request in batch {
                 answer(request.outcome, Err(failure.clone().told()));
             }
+            failure.is_of_the_rows()
         }
     }
 }

@@ -25,6 +25,7 @@ mod group_commit;
 mod inspection;
 mod ledger;
 mod log_entry;
+mod meters;
 mod migration;
 mod occupancy;
 mod open;

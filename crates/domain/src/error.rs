@@ -19,7 +19,18 @@ pub enum Failure {
     Refused(Refusal),
     /// We are at fault: 500, with the cause in our log only (decision R4).
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Overloaded => {
+                Reason::Overloaded.because("more arrives than can be stored; send it again later")
+            }
+            other => Self::Store(other),
+        }
+    }
 }
 
 /// A request that is refused, and the particulars for `X-Error-Detail` (decision R11).
@@ -114,6 +125,8 @@ pub enum Reason {
     RemainingInksInvalid,
     /// Decision D3.
     QueueLengthInvalid,
+    /// More arrives than can be stored; the same request may succeed later.
+    Overloaded,
 }
 
 /// The headers that a crash report names one by one (decision A5).
@@ -181,6 +194,7 @@ impl Reason {
             Self::ConnectionStateInvalid => "connection_state_invalid",
             Self::RemainingInksInvalid => "remaining_inks_invalid",
             Self::QueueLengthInvalid => "queue_length_invalid",
+            Self::Overloaded => "overloaded",
         }
     }
 }
@@ -191,6 +205,9 @@ pub enum StoreError {
     /// The store can't be reached or has no room for us now; the same call may succeed later.
     #[error("the store is unavailable")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
+    /// More arrives than the store can take, and enough waits already: nothing was begun.
+    #[error("more arrives than the store can take")]
+    Overloaded,
     /// What is stored contradicts itself.
     #[error("{what} is damaged or missing: {id}")]
     Corrupt { what: &'static str, id: String },

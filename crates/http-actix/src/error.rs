@@ -4,7 +4,7 @@
 use crate::format::{Format, Message};
 use crate::reply::Answer;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue};
+use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
 use domain::detail::Detail;
 use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError};
 use domain::refusal;
@@ -12,6 +12,10 @@ use std::error::Error;
 
 /// The header for the particulars of an error (decision R11).
 pub(crate) const ERROR_DETAIL: HeaderName = HeaderName::from_static("x-error-detail");
+
+/// In how many seconds a request is worth another try that found too many others waiting: twice as long as
+/// it waited itself.
+const SOON: HeaderValue = HeaderValue::from_static("5");
 
 /// Why a request isn't answered as it was meant.
 #[derive(Debug)]
@@ -36,7 +40,7 @@ impl From<Failure> for Fault {
 
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
-        Self::Failure(Failure::Store(error))
+        Self::Failure(error.into())
     }
 }
 
@@ -58,7 +62,10 @@ impl Fault {
         let (status, message) = self.words();
         let answer = Answer::message(status, format, Message::Error(message));
         match self {
-            Self::Failure(Failure::Refused(Refusal { detail, .. })) => answer.with(&ERROR_DETAIL, detail_value(detail)),
+            Self::Failure(Failure::Refused(Refusal { reason, detail })) => {
+                let answer = answer.with(&ERROR_DETAIL, detail_value(detail));
+                if *reason == Reason::Overloaded { answer.with(&RETRY_AFTER, SOON) } else { answer }
+            }
             Self::NotFound => answer.with(&ERROR_DETAIL, HeaderValue::from_static("no operation has this path")),
             Self::MethodNotAllowed { allow } => {
                 let detail = Detail::new(&format!("this path takes {allow}"));
@@ -201,5 +208,6 @@ fn wording(reason: Reason) -> (StatusCode, &'static str) {
         Reason::ConnectionStateInvalid => (BAD, "“ConnectionState” must be Online, Offline or Unstable"),
         Reason::RemainingInksInvalid => (BAD, "“RemainingInks” items require InkIndex, InkName, Level and MaxLevel"),
         Reason::QueueLengthInvalid => (BAD, "“QueueLength” must contain one of Length, Area or Sheets"),
+        Reason::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
     }
 }

@@ -24,6 +24,8 @@ use utoipa::openapi::{
 
 const DETAIL: &str = "X-Error-Detail";
 
+const LATER: &str = "Retry-After";
+
 const REQUEST_ID: &str = "X-Request-Id";
 
 /// The name of the GUID in a path.
@@ -134,7 +136,10 @@ fn describe_operation(operation: Operation, path: &str, description: Description
         described = described.response(status.as_str(), with_request_id(response));
     }
     for (status, messages) in refusals {
-        described = described.response(status.as_str(), refusal(&messages, formats));
+        let response = refusal(&messages, formats);
+        let is_overload = status == StatusCode::SERVICE_UNAVAILABLE && !operation.is_open();
+        let response = if is_overload { response.header_ref(LATER, shared_header(LATER)) } else { response };
+        described = described.response(status.as_str(), response);
     }
     described
 }
@@ -211,11 +216,12 @@ fn shared_header(name: &str) -> Ref {
 }
 
 /// The headers that many answers carry.
-fn shared_headers() -> [(&'static str, Header); 2] {
+fn shared_headers() -> [(&'static str, Header); 3] {
     let header = |text, schema| HeaderBuilder::new().description(Some(text)).schema(Some(schema)).build();
     let detail = header("Which value was refused and why, for people.", schema::text("").max_length(Some(300)));
     let usable = schema::text("").pattern(Some("^[A-Za-z0-9._-]{1,128}$"));
-    [(DETAIL, detail), (REQUEST_ID, header("Names the request in the server's log.", usable))]
+    let later = header("In how many seconds to send the request again.", schema::whole_number("").minimum(Some(1)));
+    [(DETAIL, detail), (LATER, later), (REQUEST_ID, header("Names the request in the server's log.", usable))]
 }
 
 /// The body of every error (decision R2).

@@ -9,6 +9,9 @@ use crate::kinds::{Counter, Gauge, Histogram, Kind, Metric};
 const SECONDS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 
+/// Rows of a commit.
+const ROWS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+
 /// Makes a constant of each line, and of all together the list.
 macro_rules! catalog {
     ($($kind:ident $constant:ident $name:literal [$($label:ident)*] $help:literal $(in $buckets:expr)?;)*) => {
@@ -56,6 +59,15 @@ catalog! {
 
     Counter CACHE_REQUESTS "platen_cache_requests_total" [cache outcome]
         "Look-ups of credentials and known records, by whether memory answered them.";
+
+    Counter COMMITS "platen_commits_total" [outcome]
+        "Commits of log entries, statuses and crash reports, each for all that waited.";
+    Histogram COMMIT_ROWS "platen_commit_rows" []
+        "Rows of each such commit." in ROWS;
+    Gauge QUEUE_DEPTH "platen_queue_depth" [queue]
+        "Requests that wait: for their commit, or for a place among those.";
+    Gauge DATABASE_CONNECTIONS "platen_database_connections" [state]
+        "Connections to the database that are open now.";
 
     Histogram BLOB_OPERATION_DURATION "platen_blob_operation_duration_seconds" [operation outcome]
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;

@@ -8,7 +8,9 @@ use super::batch::Batch;
 use super::table::{Cell, Kind, Rows, Table};
 use crate::device_status;
 use crate::error::may_pass;
+use crate::meters::Counted;
 use crate::open::{PAUSE, TRUSTED};
+use metering::{GaugeHandle, catalog};
 use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Arguments, AssertSqlSafe, Connection};
 use std::collections::BTreeMap;
@@ -25,17 +27,25 @@ pub(super) struct PostgresWriter {
     patience: Duration,
     /// The texts of statements, by the tables that they write.
     texts: BTreeMap<(Vec<&'static str>, bool), Arc<str>>,
+    open: GaugeHandle,
 }
 
 /// A connection between two batches.
 struct Idle {
-    connection: PgConnection,
+    connection: Held,
     since: Instant,
+}
+
+/// A connection, counted as long as it is held.
+struct Held {
+    connection: PgConnection,
+    _counted: Counted,
 }
 
 impl PostgresWriter {
     pub(super) fn new(options: Arc<PgConnectOptions>, patience: Duration) -> Self {
-        Self { options, connection: None, patience, texts: BTreeMap::new() }
+        let open = catalog::DATABASE_CONNECTIONS.with(["committing"]);
+        Self { options, connection: None, patience, texts: BTreeMap::new(), open }
     }
 
     /// Writes all of `batch` or nothing. If the outcome can't be known it is a failure, and the
@@ -45,7 +55,7 @@ impl PostgresWriter {
         let arguments = arguments(batch)?;
         // It is taken out meanwhile: nobody uses a connection on which a batch was broken off.
         let mut connection = self.connection().await?;
-        let written = sqlx::query_with(AssertSqlSafe(text), arguments).execute(&mut connection).await;
+        let written = sqlx::query_with(AssertSqlSafe(text), arguments).execute(&mut connection.connection).await;
         // After a word of the database's own on the statement the connection is as good as before.
         if written.as_ref().err().is_none_or(|error| !may_pass(error)) {
             self.connection = Some(Idle { connection, since: Instant::now() });
@@ -57,15 +67,15 @@ impl PostgresWriter {
     pub(super) async fn close(self) {
         if let Some(idle) = self.connection {
             // A server that doesn't answer finds out by itself.
-            let _ = timeout(self.patience, idle.connection.close()).await;
+            let _ = timeout(self.patience, idle.connection.connection.close()).await;
         }
     }
 
     /// The connection, or a new one if that is gone.
-    async fn connection(&mut self) -> Result<PgConnection, sqlx::Error> {
+    async fn connection(&mut self) -> Result<Held, sqlx::Error> {
         if let Some(Idle { mut connection, since }) = self.connection.take() {
             let is_trusted = since.elapsed() < TRUSTED;
-            if is_trusted || matches!(timeout(self.patience, connection.ping()).await, Ok(Ok(()))) {
+            if is_trusted || matches!(timeout(self.patience, connection.connection.ping()).await, Ok(Ok(()))) {
                 return Ok(connection);
             }
         }
@@ -73,12 +83,12 @@ impl PostgresWriter {
     }
 
     /// Tries until it works or patience ends; who waits is told why it didn't.
-    async fn connect(&self) -> Result<PgConnection, sqlx::Error> {
+    async fn connect(&self) -> Result<Held, sqlx::Error> {
         let end = Instant::now() + self.patience;
         let mut pause = PAUSE;
         loop {
             let error = match timeout_at(end, PgConnection::connect_with(&self.options)).await {
-                Ok(Ok(connection)) => return Ok(connection),
+                Ok(Ok(connection)) => return Ok(Held { connection, _counted: Counted::by(&self.open) }),
                 Ok(Err(error)) => error,
                 Err(_) => sqlx::Error::PoolTimedOut,
             };

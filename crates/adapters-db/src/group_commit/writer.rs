@@ -8,6 +8,7 @@ use crate::core::{Core, TRIES};
 use crate::error::{may_pass, store_error, was_given_up};
 use crate::open::named_in;
 use domain::error::StoreError;
+use metering::{CounterHandle, HistogramHandle, catalog};
 use sea_orm::{DbBackend, DbErr, RuntimeErr, sqlx};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,8 @@ const PATIENCE_FACTOR: u32 = 3;
 pub(super) struct Writer {
     engine: Engine,
     patience: Duration,
+    commits: [CounterHandle; 2],
+    rows: HistogramHandle,
 }
 
 enum Engine {
@@ -41,14 +44,21 @@ impl Writer {
             }
             _ => Engine::Sqlite(SqliteWriter::new(core.writes.get_sqlite_connection_pool().clone())),
         };
-        Self { engine, patience: core.patience * PATIENCE_FACTOR }
+        let commits = ["written", "failed"].map(|outcome| catalog::COMMITS.with([outcome]));
+        Self { engine, patience: core.patience * PATIENCE_FACTOR, commits, rows: catalog::COMMIT_ROWS.with([]) }
     }
 
     /// Writes all of `records` or none. It never waits for ever for a database that has silently gone.
     pub(super) async fn write<'a>(&mut self, records: impl IntoIterator<Item = &'a Record>) -> Result<(), Failure> {
         let batch = Batch::of(records);
         let written = timeout(self.patience, self.engine.write(&batch)).await;
-        written.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map_err(|error| Failure(Arc::new(error)))
+        let written = written.unwrap_or(Err(sqlx::Error::PoolTimedOut));
+        self.commits[usize::from(written.is_err())].increment(1);
+        if written.is_ok() {
+            // No batch has more rows than can be counted exactly.
+            self.rows.record(f64::from(u32::try_from(batch.len()).unwrap_or(u32::MAX)));
+        }
+        written.map_err(|error| Failure(Arc::new(error)))
     }
 
     pub(super) async fn close(self) {

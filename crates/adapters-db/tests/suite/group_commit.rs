@@ -92,6 +92,31 @@ async fn of_statuses_in_one_commit_the_last_stays() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_that_waits_together_is_one_transaction_whole_or_not_at_all() {
+    let test = postgres().await;
+    let (logs, reports, statuses) =
+        (test.database.logs(), test.database.crash_reports(), test.database.device_statuses());
+    let mut writes: Vec<BoxFuture<Result<(), StoreError>>> = Vec::new();
+    for number in 0..50_u128 {
+        writes.push(logs.add(ACME, a_log_entry(&number.to_string())));
+        writes.push(statuses.put(ACME, a_status(DeviceGuid::from(numbered(number)))));
+        writes.push(reports.add(ACME, a_crash_report(number)));
+    }
+    assert!(join_all(writes).await.iter().all(Result::is_ok));
+    let name = test.url.rsplit_once('/').unwrap().1.to_owned();
+    let ask = move || {
+        let rows = "SELECT xmin FROM log_entry UNION ALL SELECT xmin FROM crash_report
+            UNION ALL SELECT xmin FROM crash_part UNION ALL SELECT xmin FROM device_status";
+        let rows = format!("SELECT count(DISTINCT xmin::text), count(*) FROM ({rows}) AS rows");
+        Cluster::shared().psql(&name, &rows)
+    };
+    let told = tokio::task::spawn_blocking(ask).await.unwrap();
+    let (transactions, rows) = told.trim().split_once('|').unwrap();
+    let (transactions, rows): (u32, u32) = (transactions.parse().unwrap(), rows.parse().unwrap());
+    assert!(rows >= 200 && transactions <= 20, "{rows} rows in {transactions} transactions");
+}
+
 #[tokio::test]
 async fn a_clock_that_was_set_back_does_not_hold_a_device_at_its_old_status() {
     let device = DeviceGuid::from(numbered(1));

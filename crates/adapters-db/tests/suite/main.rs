@@ -6,6 +6,7 @@
 mod group_commit;
 mod opening;
 mod outages;
+mod overload;
 mod processes;
 
 #[path = "../support/mod.rs"]

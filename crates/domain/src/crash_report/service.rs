@@ -11,7 +11,7 @@ use crate::body::{PartHead, PartSource};
 use crate::caller::Caller;
 use crate::clock::{Clock, IdSource};
 use crate::detail::Detail;
-use crate::error::{Failure, Outcome, Reason};
+use crate::error::{Failure, Outcome, Reason, StoreError};
 use crate::guid::CrashReportId;
 use crate::limits::Limits;
 use crate::text::{cut, storable};
@@ -114,8 +114,14 @@ impl CrashReportService {
             note: note.clone(),
         };
         let id = report.id;
+        let keys: Vec<BlobKey> = report.parts.iter().map(|part| part.key.clone()).collect();
         // After a failure here nobody knows whether the step was committed: its blobs must stay.
-        self.reports.add(caller.organization, report).await?;
+        let stored = self.reports.add(caller.organization, report).await;
+        if matches!(stored, Err(StoreError::Overloaded)) {
+            // But this one says that it wasn't begun.
+            self.uploads.remove(&keys).await;
+        }
+        stored?;
         Ok(Received { id, note: note.as_deref().map(Detail::new) })
     }
 

@@ -19,10 +19,11 @@ pub const KEPT_OF_UNKNOWN: u64 = 5_000;
 /// Characters of a user's name that are kept with a refusal.
 const MAX_NAME: usize = 120;
 
-/// Whether a refusal is recorded: all but the ordinary answer that a look-up finds nothing.
+/// Whether a refusal is recorded: all but the ordinary answer that a look-up finds nothing, and those that
+/// are nothing of the client's.
 #[must_use]
 pub fn is_recorded(reason: Reason) -> bool {
-    reason != Reason::PmmNotFound
+    !matches!(reason, Reason::PmmNotFound | Reason::Overloaded)
 }
 
 /// To whom a refusal belongs: the newest of each owner are kept.

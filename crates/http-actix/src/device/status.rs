@@ -48,6 +48,7 @@ pub(crate) fn description() -> Description {
             Reason::ConnectionStateInvalid,
             Reason::RemainingInksInvalid,
             Reason::QueueLengthInvalid,
+            Reason::Overloaded,
         ])
 }
 

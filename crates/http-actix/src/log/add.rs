@@ -38,5 +38,6 @@ pub(crate) fn description() -> Description {
         Reason::DeviceNotFound,
         Reason::QueueNotFound,
         Reason::JobNotFound,
+        Reason::Overloaded,
     ])
 }

@@ -53,7 +53,7 @@ pub(crate) fn description() -> Description {
         .header("ApplicationName", "Name of the application that crashed.", text(""))
         .header("OS", "0 for macOS, 1 for Windows. Others are recorded as unknown.", text("").examples(["1"]))
         .form_body(parts, &types)
-        .refuses([Reason::NotProperlyFormatted, Reason::CallStackRequired]);
+        .refuses([Reason::NotProperlyFormatted, Reason::CallStackRequired, Reason::Overloaded]);
     Format::ALL.into_iter().fold(described, |described, format| {
         let headers = [
             ("Crash-Report-Id", guid("Names the report.")),

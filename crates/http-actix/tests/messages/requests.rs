@@ -1,7 +1,8 @@
 //! Requests in general: paths, methods, identities, health (decisions R1–R4, R8, R13).
 
-use super::support::bodies::{GUID, add_label};
+use super::support::bodies::{GUID, add_label, call_stack, crash_request};
 use super::support::{Connection, Options, Request, Server};
+use domain::testing::acme_records;
 use std::sync::atomic::Ordering;
 
 #[test]
@@ -101,6 +102,30 @@ fn a_failing_store_is_an_internal_server_error_that_tells_nothing() {
     let reply = server.send(Request::post("/api/v2/log").json("{}"));
     reply.assert_error(500, "Internal Server Error");
     assert_eq!(reply.detail(), "");
+}
+
+#[test]
+fn what_finds_no_room_is_told_when_to_come_again() {
+    let server = Server::start();
+    server.failing.room.set(true);
+    let records = acme_records();
+    let entry = format!(r#"{{"ComputerGUID":"{}","Type":"log","Description":"x"}}"#, records.computer);
+    let status = format!(r#"{{"DeviceGUID":"{}","Status":"Idle","QueueLength":{{"Sheets":1}}}}"#, records.device);
+    let requests = || {
+        let logs = Request::post("/api/v2/log").json(&entry);
+        [logs, Request::post("/api/v2/device/status").json(&status), crash_request(&[call_stack()])]
+    };
+    for request in requests() {
+        let reply = server.send(request);
+        reply.assert_error(503, "Service Unavailable");
+        assert_eq!(reply.header("Retry-After"), Some("5"));
+        assert!(!reply.detail().is_empty(), "decision R11");
+    }
+    assert!(server.kept.contents().is_empty());
+    // What doesn't wait for it goes on.
+    server.send(add_label(GUID, b"content")).assert_success("Resource successfully added");
+    server.failing.room.set(false);
+    assert!(requests().into_iter().all(|request| server.send(request).status == 200));
 }
 
 #[test]

@@ -100,8 +100,11 @@ async fn serve(
         },
     };
     let services = Arc::new(wiring::services(&stores.database, &stores.blobs, config));
-    let rendered = metrics.clone();
-    let render = Arc::new(move || rendered.render());
+    let (rendered, measured) = (metrics.clone(), stores.database.clone());
+    let render = Arc::new(move || {
+        measured.measure();
+        rendered.render()
+    });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
     let housekeeping = wiring::housekeeping(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
     let work = background::start(

@@ -5,6 +5,7 @@ use crate::support::setup::postgres::Cluster;
 use crate::support::setup::s3_server::{Fault, S3Server, SECRET};
 use crate::support::setup::{Setup, Stores};
 use crate::support::{COMPUTER, Server, Site, eventually};
+use futures_util::future::join_all;
 use reqwest::Response;
 use serde_json::{Value, json};
 use std::net::TcpListener;
@@ -14,6 +15,7 @@ use tokio::task::block_in_place;
 use tokio::time::sleep;
 
 const GUID: &str = "11111111-2222-3333-4444-555555555555";
+const OTHER: &str = "11111111-2222-3333-4444-555555555556";
 
 /// A client has its 500 within five seconds; two waits of four, one after the other, would take longer than this.
 const SOON: Duration = Duration::from_secs(8);
@@ -207,14 +209,14 @@ async fn a_pool_that_is_full_is_named_in_the_log_and_passes() {
     let client = server.client();
     assert_eq!(log(&client, "before").await, 200);
     let (url, held) = (cluster(&site), site.sql("SELECT current_database()").await.remove(0));
-    // Whoever writes waits for this lock, and holds the one connection.
+    // Whoever asks for a resource waits for this lock, and holds the one connection.
     std::thread::scope(|scope| {
-        scope.spawn(|| url.psql(&held, "BEGIN; LOCK TABLE log_entry; SELECT pg_sleep(9); COMMIT"));
+        scope.spawn(|| url.psql(&held, "BEGIN; LOCK TABLE resource; SELECT pg_sleep(9); COMMIT"));
         block_in_place(|| {
             Handle::current().block_on(async {
                 sleep(Duration::from_secs(1)).await;
                 // The first holds the connection and waits for the lock, the others for the connection.
-                let (one, other) = tokio::join!(log(&client, "meanwhile"), is_found(&client, GUID));
+                let (one, other) = tokio::join!(is_found(&client, GUID), is_found(&client, OTHER));
                 assert_eq!((one, other), (500, 500));
             });
         });
@@ -222,4 +224,48 @@ async fn a_pool_that_is_full_is_named_in_the_log_and_passes() {
     let told = site.read("server.err");
     assert!(told.contains("pool timed out"), "{told}");
     eventually("it serves again", async || log(&client, "after").await == 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_takes_no_writes_is_500_or_503_with_a_time_and_not_ready_until_it_does() {
+    let site = site();
+    let server = site.serve().await;
+    let client = server.client();
+    assert_eq!(log(&client, "before").await, 200);
+    let (url, held) = (cluster(&site), site.sql("SELECT current_database()").await.remove(0));
+    let alive = Client::with_key(&server.ops, "");
+    std::thread::scope(|scope| {
+        scope.spawn(|| url.psql(&held, "BEGIN; LOCK TABLE log_entry IN EXCLUSIVE MODE; SELECT pg_sleep(12); COMMIT"));
+        block_in_place(|| {
+            Handle::current().block_on(async {
+                sleep(Duration::from_secs(1)).await;
+                // 16 of them fill the queue, 64 the line.
+                let large = entry(&"x".repeat(1000 * 1000)).to_string();
+                let send = async || {
+                    let request = client.post("/api/v2/log").header("Content-Type", "application/json");
+                    let answer = request.body(large.clone()).send().await.unwrap();
+                    (answer.status().as_u16(), answer.headers().get("Retry-After").is_some())
+                };
+                let answers = join_all((0..100).map(|_| send())).await;
+                assert!(answers.iter().all(|answer| [(500, false), (503, true)].contains(answer)), "{answers:?}");
+                assert!(answers.contains(&(500, false)) && answers.contains(&(503, true)), "{answers:?}");
+                let more = join_all((0..20).map(|_| send()));
+                let ((), _) = tokio::join!(eventually("it says so", async || readiness(&server).await == 503), more);
+                assert_eq!(alive.get("/health/live").await.status(), 200);
+            });
+        });
+    });
+    eventually("it writes again", async || log(&client, "after").await == 200).await;
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    let metrics = alive.get("/metrics").await.text().await.unwrap();
+    for name in [
+        r#"platen_refusals_total{reason="overloaded"}"#,
+        r#"platen_commits_total{outcome="written"}"#,
+        r#"platen_queue_depth{queue="commit"} 0"#,
+        r#"platen_queue_depth{queue="commit_line"} 0"#,
+        r#"platen_database_connections{state="committing"} 1"#,
+        "platen_commit_rows_bucket",
+    ] {
+        assert!(metrics.contains(name), "{name}:\n{metrics}");
+    }
 }

@@ -6,7 +6,10 @@ use domain::access::{CredentialDigest, CredentialDirectory, KeyHolder, Registere
 use domain::blob::{BlobEntry, BlobKey, BlobStore, BlobWriter, ByteStream};
 use domain::caller::OrganizationId;
 use domain::contract::Stores;
+use domain::crash_report::{CrashReportRepository, NewCrashReport, StoredCrashReport};
+use domain::device_status::{DeviceStatus, DeviceStatusRepository};
 use domain::error::StoreError;
+use domain::guid::{CrashReportId, DeviceGuid};
 use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -23,6 +26,8 @@ pub struct Failing {
     pub credentials: Switch,
     pub logs: Switch,
     pub blobs: Switch,
+    /// Of log entries, crash reports and statuses: there is none.
+    pub room: Switch,
 }
 
 impl Failing {
@@ -33,9 +38,24 @@ impl Failing {
         blobs: &Arc<dyn BlobStore>,
     ) -> (Arc<dyn CredentialDirectory>, Arc<dyn LogRepository>, Arc<dyn BlobStore>) {
         (
-            Arc::new(Switched { port: stores.credentials.clone(), switch: self.credentials.clone() }),
-            Arc::new(Switched { port: stores.logs.clone(), switch: self.logs.clone() }),
-            Arc::new(Switched { port: blobs.clone(), switch: self.blobs.clone() }),
+            Arc::new(Switched { port: stores.credentials.clone(), switch: self.credentials.clone(), error: failed }),
+            Arc::new(Switched { port: stores.logs.clone(), switch: self.logs.clone(), error: failed }),
+            Arc::new(Switched { port: blobs.clone(), switch: self.blobs.clone(), error: failed }),
+        )
+    }
+
+    /// These ports behind a queue that may be full.
+    pub fn queued(
+        &self,
+        logs: Arc<dyn LogRepository>,
+        crash_reports: Arc<dyn CrashReportRepository>,
+        device_statuses: Arc<dyn DeviceStatusRepository>,
+    ) -> (Arc<dyn LogRepository>, Arc<dyn CrashReportRepository>, Arc<dyn DeviceStatusRepository>) {
+        let (switch, error) = (&self.room, full as fn() -> StoreError);
+        (
+            Arc::new(Switched { port: logs, switch: switch.clone(), error }),
+            Arc::new(Switched { port: crash_reports, switch: switch.clone(), error }),
+            Arc::new(Switched { port: device_statuses, switch: switch.clone(), error }),
         )
     }
 }
@@ -54,11 +74,20 @@ impl Switch {
 struct Switched<T: ?Sized> {
     port: Arc<T>,
     switch: Switch,
+    error: fn() -> StoreError,
+}
+
+fn failed() -> StoreError {
+    StoreError::other(CAUSE)
+}
+
+fn full() -> StoreError {
+    StoreError::Overloaded
 }
 
 impl<T: ?Sized> Switched<T> {
     fn working(&self) -> Result<&T, StoreError> {
-        if self.switch.0.load(Ordering::SeqCst) { Err(StoreError::other(CAUSE)) } else { Ok(&self.port) }
+        if self.switch.0.load(Ordering::SeqCst) { Err((self.error)()) } else { Ok(&self.port) }
     }
 }
 
@@ -88,6 +117,32 @@ impl LogRepository for Switched<dyn LogRepository> {
             Ok(port) => port.list(organization, filter),
             Err(error) => stream::iter([Err(error)]).boxed(),
         }
+    }
+}
+
+#[async_trait]
+impl CrashReportRepository for Switched<dyn CrashReportRepository> {
+    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
+        self.working()?.add(organization, report).await
+    }
+
+    async fn find(
+        &self,
+        organization: OrganizationId,
+        id: CrashReportId,
+    ) -> Result<Option<StoredCrashReport>, StoreError> {
+        self.working()?.find(organization, id).await
+    }
+}
+
+#[async_trait]
+impl DeviceStatusRepository for Switched<dyn DeviceStatusRepository> {
+    async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError> {
+        self.working()?.put(organization, status).await
+    }
+
+    async fn find(&self, organization: OrganizationId, device: DeviceGuid) -> Result<Option<DeviceStatus>, StoreError> {
+        self.working()?.find(organization, device).await
     }
 }
 

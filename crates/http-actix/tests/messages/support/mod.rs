@@ -177,6 +177,7 @@ fn services(
 ) -> Services {
     let Stores { resources, crash_reports, device_statuses, fleet_directory, ledger, .. } = stores.clone();
     let (credentials, logs, blobs) = failing.before(stores, blobs);
+    let (logs, crash_reports, device_statuses) = failing.queued(logs, crash_reports, device_statuses);
     let (clock, ids) = (Arc::new(clock.clone()), Arc::new(CountingIds::default()));
     Services {
         access: AccessService::new(credentials),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::blob::{MockBlobStore, MockBlobWriter};
 use crate::checksum::Sha1Checksum;
-use crate::error::StoreError;
+use crate::error::{Failure, StoreError};
 use crate::sample::{is_store_failure, of_size};
 use crate::timestamp::Timestamp;
 use mockall::Sequence;
@@ -54,6 +54,17 @@ async fn add(
 ) -> Outcome<Received> {
     let service = service(reports, Arc::new(blobs), Arc::new(ledger));
     service.add(&a_caller(ACME), &CrashHeaders::default(), &mut InMemoryParts::new(parts)).await
+}
+
+#[tokio::test]
+async fn the_parts_go_when_there_was_no_room_for_the_report() {
+    let mut reports = MockCrashReportRepository::new();
+    reports.expect_add().times(1).returning(|_, _| Err(StoreError::Overloaded));
+    let blobs = InMemoryBlobs::default();
+    let parts = vec![call_stack(b"main"), dump(b"x")];
+    let outcome = add(reports, blobs.clone(), MockBlobLedger::new(), parts).await;
+    assert!(matches!(&outcome, Err(Failure::Refused(refusal)) if refusal.reason == Reason::Overloaded), "{outcome:?}");
+    assert!(blobs.keys().is_empty());
 }
 
 #[tokio::test]
