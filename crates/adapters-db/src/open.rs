@@ -117,17 +117,20 @@ async fn open_postgres(
         .max_connections(max)
         .acquire_timeout(named_in(patience))
         .test_before_acquire(false)
-        .before_acquire(|connection, state| {
+        .before_acquire(move |connection, state| {
             Box::pin(async move {
-                if state.idle_for >= TRUSTED {
-                    connection.ping().await?;
-                }
-                Ok(true)
+                let is_trusted = state.idle_for < TRUSTED;
+                Ok(is_trusted || answers(connection, patience).await)
             })
         })
         .connect_lazy_with(options.clone());
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     Ok(Connections { reads: connection.clone(), writes: connection })
+}
+
+/// Whether anybody is still there, which must be known in time to make a new connection.
+pub(crate) async fn answers(connection: &mut PgConnection, patience: Duration) -> bool {
+    matches!(timeout(patience / 4, connection.ping()).await, Ok(Ok(())))
 }
 
 /// Tries a bounded number of times, as long as the failure is one that may pass.

@@ -9,7 +9,7 @@ use super::table::{Cell, Kind, Rows, Table};
 use crate::device_status;
 use crate::error::may_pass;
 use crate::meters::Counted;
-use crate::open::{PAUSE, TRUSTED};
+use crate::open::{PAUSE, TRUSTED, answers, named_in};
 use metering::{GaugeHandle, catalog};
 use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Arguments, AssertSqlSafe, Connection};
@@ -23,7 +23,7 @@ use uuid::Uuid;
 pub(super) struct PostgresWriter {
     options: Arc<PgConnectOptions>,
     connection: Option<Idle>,
-    /// Longest wait for a new connection.
+    /// Longest wait for an answer of the database.
     patience: Duration,
     /// The texts of statements, by the tables that they write.
     texts: BTreeMap<(Vec<&'static str>, bool), Arc<str>>,
@@ -75,7 +75,7 @@ impl PostgresWriter {
     async fn connection(&mut self) -> Result<Held, sqlx::Error> {
         if let Some(Idle { mut connection, since }) = self.connection.take() {
             let is_trusted = since.elapsed() < TRUSTED;
-            if is_trusted || matches!(timeout(self.patience, connection.connection.ping()).await, Ok(Ok(()))) {
+            if is_trusted || answers(&mut connection.connection, self.patience).await {
                 return Ok(connection);
             }
         }
@@ -84,7 +84,7 @@ impl PostgresWriter {
 
     /// Tries until it works or patience ends; who waits is told why it didn't.
     async fn connect(&self) -> Result<Held, sqlx::Error> {
-        let end = Instant::now() + self.patience;
+        let end = Instant::now() + named_in(self.patience);
         let mut pause = PAUSE;
         loop {
             let error = match timeout_at(end, PgConnection::connect_with(&self.options)).await {

@@ -6,7 +6,6 @@ use super::postgres::PostgresWriter;
 use super::sqlite::SqliteWriter;
 use crate::core::{Core, TRIES};
 use crate::error::{may_pass, store_error, was_given_up};
-use crate::open::named_in;
 use domain::error::StoreError;
 use metering::{CounterHandle, HistogramHandle, catalog};
 use sea_orm::{DbBackend, DbErr, RuntimeErr, sqlx};
@@ -40,7 +39,7 @@ impl Writer {
         let engine = match core.backend {
             DbBackend::Postgres => {
                 let options = core.writes.get_postgres_connection_pool().connect_options();
-                Engine::Postgres(PostgresWriter::new(options, named_in(core.patience)))
+                Engine::Postgres(PostgresWriter::new(options, core.patience))
             }
             _ => Engine::Sqlite(SqliteWriter::new(core.writes.get_sqlite_connection_pool().clone())),
         };
