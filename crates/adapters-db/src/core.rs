@@ -67,7 +67,7 @@ impl Core {
         self.begin(work).await
     }
 
-    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
+    pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
         timeout(self.patience, work).await.map_err(|_| unavailable("the database didn't answer in time"))
     }
 

@@ -8,6 +8,7 @@ use crate::meters::PoolMeters;
 use crate::migration::Migrator;
 use crate::occupancy::{MIGRATION_LOCK, Presence};
 use crate::open::{Connections, open};
+use crate::resource::LookUps;
 use crate::url::Place;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
@@ -35,8 +36,8 @@ const MIGRATION_TABLE: &str = "seaql_migrations";
 pub struct DatabaseConfig {
     /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
     pub url: String,
-    /// Connections at most, beside the one by which log entries, statuses and crash reports are committed.
-    /// `SQLite` has one for all writing; in memory it has one in all.
+    /// Connections at most, beside two of `PostgreSQL` by which small records are committed and resources
+    /// looked up, and one of `SQLite` for writing; in memory it has one in all.
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
     pub acquire_timeout: Duration,
@@ -94,6 +95,7 @@ pub struct Migrated {
 pub struct Database {
     core: Arc<Core>,
     group: Arc<GroupCommit>,
+    look_ups: Option<Arc<LookUps>>,
     pools: Arc<PoolMeters>,
 }
 
@@ -125,9 +127,10 @@ impl Database {
         let (answers, runtime) = (Answers::new(), Handle::current());
         let core = Arc::new(Core { reads, writes, backend, answers, runtime, patience, presence });
         let group = Arc::new(GroupCommit::start(core.clone()));
+        let look_ups = (backend == DbBackend::Postgres).then(|| Arc::new(LookUps::start(&core)));
         let has_two_pools = matches!(place, Place::File(_));
         let pools = has_two_pools.then(|| core.writes.clone()).into_iter().chain([core.reads.clone()]).collect();
-        Ok(Self { core, group, pools: Arc::new(PoolMeters::new(pools)) })
+        Ok(Self { core, group, look_ups, pools: Arc::new(PoolMeters::new(pools)) })
     }
 
     /// Whether others were kept out since [`Database::connect_alone`].
@@ -216,6 +219,9 @@ impl Database {
     /// Writes what waits to be written, then closes all connections, also those of clones.
     pub async fn close(self) {
         self.group.close().await;
+        if let Some(look_ups) = &self.look_ups {
+            look_ups.close().await;
+        }
         for connections in [&self.core.reads, &self.core.writes] {
             if let Err(error) = connections.clone().close().await {
                 tracing::warn!(error = %cause_of(&error), "the database connections didn't close in order");
@@ -230,7 +236,7 @@ impl Database {
 
     /// The port to the stored resources.
     pub fn resources(&self) -> SqlResourceRepository {
-        SqlResourceRepository::new(self.core.clone())
+        SqlResourceRepository::new(self.core.clone(), self.look_ups.clone())
     }
 
     /// The port to the log entries.

@@ -7,6 +7,7 @@
 //!   folded column beside it (decision R14). See `migration`.
 //! - A write runs in a task of its own, in one transaction, to its end (`core.rs`). Log entries,
 //!   statuses and crash reports that wait at the same time share one (`group_commit.rs`).
+//! - On `PostgreSQL`, resources that are looked up at the same time share a question (`resource/look_ups.rs`).
 //! - Look-ups of credentials and known records are answered from memory for some seconds (`answers.rs`).
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
@@ -29,6 +30,7 @@ mod meters;
 mod migration;
 mod occupancy;
 mod open;
+mod own_connection;
 mod page;
 mod refusal;
 mod resource;

@@ -7,45 +7,24 @@
 use super::batch::Batch;
 use super::table::{Cell, Kind, Rows, Table};
 use crate::device_status;
-use crate::error::may_pass;
-use crate::meters::Counted;
-use crate::open::{PAUSE, TRUSTED, answers, named_in};
-use metering::{GaugeHandle, catalog};
-use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions, PgConnection};
-use sea_orm::sqlx::{self, Arguments, AssertSqlSafe, Connection};
+use crate::own_connection::OwnConnection;
+use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions};
+use sea_orm::sqlx::{self, Arguments, AssertSqlSafe};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
 use uuid::Uuid;
 
 pub(super) struct PostgresWriter {
-    options: Arc<PgConnectOptions>,
-    connection: Option<Idle>,
-    /// Longest wait for an answer of the database.
-    patience: Duration,
+    connection: OwnConnection,
     /// The texts of statements, by the tables that they write.
     texts: BTreeMap<(Vec<&'static str>, bool), Arc<str>>,
-    open: GaugeHandle,
-}
-
-/// A connection between two batches.
-struct Idle {
-    connection: Held,
-    since: Instant,
-}
-
-/// A connection, counted as long as it is held.
-struct Held {
-    connection: PgConnection,
-    _counted: Counted,
 }
 
 impl PostgresWriter {
     pub(super) fn new(options: Arc<PgConnectOptions>, patience: Duration) -> Self {
-        let open = catalog::DATABASE_CONNECTIONS.with(["committing"]);
-        Self { options, connection: None, patience, texts: BTreeMap::new(), open }
+        Self { connection: OwnConnection::new(options, patience, "committing"), texts: BTreeMap::new() }
     }
 
     /// Writes all of `batch` or nothing. If the outcome can't be known it is a failure, and the
@@ -53,51 +32,14 @@ impl PostgresWriter {
     pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
         let text = self.text(batch);
         let arguments = arguments(batch)?;
-        // It is taken out meanwhile: nobody uses a connection on which a batch was broken off.
-        let mut connection = self.connection().await?;
-        let written = sqlx::query_with(AssertSqlSafe(text), arguments).execute(&mut connection.connection).await;
-        // After a word of the database's own on the statement the connection is as good as before.
-        if written.as_ref().err().is_none_or(|error| !may_pass(error)) {
-            self.connection = Some(Idle { connection, since: Instant::now() });
-        }
+        let mut held = self.connection.take().await?;
+        let written = sqlx::query_with(AssertSqlSafe(text), arguments).execute(&mut held.connection).await;
+        self.connection.put_back(held, &written);
         written.map(drop)
     }
 
-    /// Closes the connection in order.
     pub(super) async fn close(self) {
-        if let Some(idle) = self.connection {
-            // A server that doesn't answer finds out by itself.
-            let _ = timeout(self.patience, idle.connection.connection.close()).await;
-        }
-    }
-
-    /// The connection, or a new one if that is gone.
-    async fn connection(&mut self) -> Result<Held, sqlx::Error> {
-        if let Some(Idle { mut connection, since }) = self.connection.take() {
-            let is_trusted = since.elapsed() < TRUSTED;
-            if is_trusted || answers(&mut connection.connection, self.patience).await {
-                return Ok(connection);
-            }
-        }
-        self.connect().await
-    }
-
-    /// Tries until it works or patience ends; who waits is told why it didn't.
-    async fn connect(&self) -> Result<Held, sqlx::Error> {
-        let end = Instant::now() + named_in(self.patience);
-        let mut pause = PAUSE;
-        loop {
-            let error = match timeout_at(end, PgConnection::connect_with(&self.options)).await {
-                Ok(Ok(connection)) => return Ok(Held { connection, _counted: Counted::by(&self.open) }),
-                Ok(Err(error)) => error,
-                Err(_) => sqlx::Error::PoolTimedOut,
-            };
-            if !may_pass(&error) || Instant::now() + pause >= end {
-                return Err(error);
-            }
-            sleep(pause).await;
-            pause *= 2;
-        }
+        self.connection.close().await;
     }
 
     fn text(&mut self, batch: &Batch<'_>) -> Arc<str> {

@@ -1,0 +1,80 @@
+//! A connection to `PostgreSQL` that one task uses alone, beside those of the pool: nothing is asked
+//! when it is given back, because it never is (decision 0026).
+
+use crate::error::may_pass;
+use crate::meters::Counted;
+use crate::open::{PAUSE, TRUSTED, answers, named_in};
+use metering::{GaugeHandle, catalog};
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
+use sea_orm::sqlx::{self, Connection};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+pub(crate) struct OwnConnection {
+    options: Arc<PgConnectOptions>,
+    idle: Option<(Held, Instant)>,
+    /// Longest wait for an answer of the database.
+    patience: Duration,
+    open: GaugeHandle,
+}
+
+/// The connection while it is used, counted as long as it is there. Whoever drops it gives it up.
+pub(crate) struct Held {
+    pub(crate) connection: PgConnection,
+    _counted: Counted,
+}
+
+impl OwnConnection {
+    /// Opens nothing yet. `state` is how the metrics call the connection.
+    pub(crate) fn new(options: Arc<PgConnectOptions>, patience: Duration, state: &str) -> Self {
+        let open = catalog::DATABASE_CONNECTIONS.with([state]);
+        Self { options, idle: None, patience, open }
+    }
+
+    /// Takes the connection out, or a new one if it is gone: nobody uses a connection on which something
+    /// was broken off.
+    pub(crate) async fn take(&mut self) -> Result<Held, sqlx::Error> {
+        if let Some((mut held, since)) = self.idle.take() {
+            let is_trusted = since.elapsed() < TRUSTED;
+            if is_trusted || answers(&mut held.connection, self.patience).await {
+                return Ok(held);
+            }
+        }
+        self.connect().await
+    }
+
+    /// Puts the connection back, unless this outcome says that it may be broken: after a word of the
+    /// database's own on a statement it is as good as before.
+    pub(crate) fn put_back<T>(&mut self, held: Held, outcome: &Result<T, sqlx::Error>) {
+        if outcome.as_ref().err().is_none_or(|error| !may_pass(error)) {
+            self.idle = Some((held, Instant::now()));
+        }
+    }
+
+    /// Closes the connection in order.
+    pub(crate) async fn close(self) {
+        if let Some((held, _)) = self.idle {
+            // A server that doesn't answer finds out by itself.
+            let _ = timeout(self.patience, held.connection.close()).await;
+        }
+    }
+
+    /// Tries until it works or patience ends; who waits is told why it didn't.
+    async fn connect(&self) -> Result<Held, sqlx::Error> {
+        let end = Instant::now() + named_in(self.patience);
+        let mut pause = PAUSE;
+        loop {
+            let error = match timeout_at(end, PgConnection::connect_with(&self.options)).await {
+                Ok(Ok(connection)) => return Ok(Held { connection, _counted: Counted::by(&self.open) }),
+                Ok(Err(error)) => error,
+                Err(_) => sqlx::Error::PoolTimedOut,
+            };
+            if !may_pass(&error) || Instant::now() + pause >= end {
+                return Err(error);
+            }
+            sleep(pause).await;
+            pause *= 2;
+        }
+    }
+}

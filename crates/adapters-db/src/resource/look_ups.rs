@@ -1,0 +1,149 @@
+//! Many look-ups of resources, one question, on `PostgreSQL`.
+//!
+//! A look-up is cheap, a question isn't: two round trips through the pool, a plan to start, a thread to
+//! wake. One task takes all look-ups that have gathered while its last question was answered and asks for
+//! them together, over a connection of its own (decision 0026). A single look-up is asked for at once.
+//! An answer is never older than its look-up: the question begins after it.
+
+use super::OF_GUIDS;
+use crate::core::Core;
+use crate::entity::resource;
+use crate::error::{store_error, unavailable};
+use crate::own_connection::OwnConnection;
+use domain::error::StoreError;
+use sea_orm::sqlx::postgres::PgRow;
+use sea_orm::sqlx::{self, Row};
+use sea_orm::{DbErr, RuntimeErr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+/// Look-ups that may wait; who comes when they do waits for a place.
+const WAITING: usize = 1024;
+
+/// Look-ups of one question. A row may have a mebibyte of Meta, and all of an answer are held at once.
+const TOGETHER: usize = 32;
+
+/// Organization and GUID.
+type Key = (i64, Uuid);
+
+struct LookUp {
+    key: Key,
+    found: oneshot::Sender<Result<Option<resource::Model>, StoreError>>,
+}
+
+/// The queue and the task behind it.
+pub(crate) struct LookUps {
+    queue: Mutex<Option<mpsc::Sender<LookUp>>>,
+    asking: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl LookUps {
+    /// Starts the task. It ends when it is told to, or when nobody can ask it any more.
+    pub(crate) fn start(core: &Core) -> Self {
+        let options = core.reads.get_postgres_connection_pool().connect_options();
+        let connection = OwnConnection::new(options, core.patience, "looking_up");
+        let (queue, look_ups) = mpsc::channel(WAITING);
+        let asking = core.runtime.spawn(ask_all(connection, look_ups, core.patience));
+        Self { queue: Mutex::new(Some(queue)), asking: Mutex::new(Some(asking)) }
+    }
+
+    /// The resource of an organization, waited for as long as it takes.
+    pub(crate) async fn find(&self, key: Key) -> Result<Option<resource::Model>, StoreError> {
+        let closed = || unavailable("the database is closed");
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(closed)?;
+        let (found, answer) = oneshot::channel();
+        queue.send(LookUp { key, found }).await.map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Answers what waits, takes nothing more, and ends.
+    pub(crate) async fn close(&self) {
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(asking) = asking {
+            // Should the task have panicked, there is nothing left to wait for.
+            let _ = asking.await;
+        }
+    }
+}
+
+async fn ask_all(mut connection: OwnConnection, mut look_ups: mpsc::Receiver<LookUp>, patience: Duration) {
+    let mut together = Vec::with_capacity(TOGETHER);
+    while look_ups.recv_many(&mut together, TOGETHER).await > 0 {
+        // Those who have gone away meanwhile need no answer.
+        together.retain(|look_up| !look_up.found.is_closed());
+        let found = timeout(patience, ask(&mut connection, &together)).await;
+        match found.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
+            Ok(found) => {
+                for (look_up, found) in together.drain(..).zip(found) {
+                    // Who has gone away doesn't hear it.
+                    let _ = look_up.found.send(Ok(found));
+                }
+            }
+            Err(error) => {
+                let error = DbErr::Query(RuntimeErr::SqlxError(Arc::new(error)));
+                for look_up in together.drain(..) {
+                    let _ = look_up.found.send(Err(store_error(error.clone())));
+                }
+            }
+        }
+    }
+    connection.close().await;
+}
+
+/// What is found of each, in their order.
+async fn ask(connection: &mut OwnConnection, look_ups: &[LookUp]) -> Result<Vec<Option<resource::Model>>, sqlx::Error> {
+    let mut found = vec![None; look_ups.len()];
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let (organizations, guids): (Vec<i64>, Vec<Uuid>) = look_ups.iter().map(|look_up| look_up.key).unzip();
+    // A connection may have died since it was last used; a question may be asked again, once.
+    for is_last in [false, true] {
+        let mut held = connection.take().await?;
+        let query = sqlx::query(OF_GUIDS).bind(&organizations).bind(&guids);
+        let rows = query.fetch_all(&mut held.connection).await;
+        connection.put_back(held, &rows);
+        match rows {
+            Ok(rows) => {
+                for row in rows {
+                    let place = usize::try_from(row.try_get::<i64, _>(0)? - 1).ok();
+                    if let Some(found) = place.and_then(|place| found.get_mut(place)) {
+                        *found = Some(model(&row)?);
+                    }
+                }
+                break;
+            }
+            Err(error) if is_last || matches!(error, sqlx::Error::Database(_)) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The columns of [`OF_GUIDS`].
+fn model(row: &PgRow) -> Result<resource::Model, sqlx::Error> {
+    Ok(resource::Model {
+        organization_id: row.try_get(1)?,
+        guid: row.try_get(2)?,
+        resource_type: row.try_get(3)?,
+        type_folded: row.try_get(4)?,
+        checksum: row.try_get(5)?,
+        modified_at: row.try_get(6)?,
+        domain: row.try_get(7)?,
+        name: row.try_get(8)?,
+        name_folded: row.try_get(9)?,
+        meta: row.try_get(10)?,
+        meta_digest: row.try_get(11)?,
+        profile_group_folded: row.try_get(12)?,
+        media_folded: row.try_get(13)?,
+        mode_folded: row.try_get(14)?,
+        blob_key: row.try_get(15)?,
+        content_size: row.try_get(16)?,
+        previous_blob_key: row.try_get(17)?,
+    })
+}
