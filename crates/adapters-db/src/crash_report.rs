@@ -3,7 +3,7 @@
 use crate::convert::{Owner, size_column};
 use crate::core::Core;
 use crate::entity::{crash_part, crash_report};
-use crate::group_commit::{Cell, GroupCommit, Kind, Record, Row, Table};
+use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, Place, StoredCrashReport};
@@ -127,7 +127,7 @@ pub(crate) static PARTS: Table = Table {
     on_conflict: "",
 };
 
-impl Row for crash_report::Model {
+impl Written for crash_report::Model {
     const TABLE: &'static Table = &REPORTS;
 
     fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
@@ -146,7 +146,7 @@ impl Row for crash_report::Model {
     }
 }
 
-impl Row for crash_part::Model {
+impl Written for crash_part::Model {
     const TABLE: &'static Table = &PARTS;
 
     fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {

@@ -3,7 +3,7 @@
 use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::device_status::{Entity, Model};
-use crate::group_commit::{Cell, GroupCommit, Kind, Record, Row, Table};
+use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::device_status::{ConnectionState, DeviceStatus, DeviceStatusRepository, QueueLength, RemainingInk, Status};
@@ -112,7 +112,7 @@ impl NewStatus {
     }
 }
 
-impl Row for NewStatus {
+impl Written for NewStatus {
     const TABLE: &'static Table = &TABLE;
 
     fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {

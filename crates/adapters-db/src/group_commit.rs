@@ -29,7 +29,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use writer::{Failure, Writer};
 
-pub(crate) use table::{Cell, Kind, Row, Table};
+pub(crate) use table::{Cell, Kind, Table, Written};
 
 /// Requests of one commit, and bytes after which it takes no more of them.
 const BATCH: usize = 512;

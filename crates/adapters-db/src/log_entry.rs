@@ -4,7 +4,7 @@ mod filter;
 mod list;
 
 use crate::core::Core;
-use crate::group_commit::{Cell, GroupCommit, Kind, Record, Row, Table};
+use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -108,7 +108,7 @@ impl NewRow {
     }
 }
 
-impl Row for NewRow {
+impl Written for NewRow {
     const TABLE: &'static Table = &TABLE;
 
     fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {

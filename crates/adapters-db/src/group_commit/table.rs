@@ -69,8 +69,8 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// A row of a table.
-pub(crate) trait Row {
+/// A row of a table, on its way there.
+pub(crate) trait Written {
     const TABLE: &'static Table;
 
     /// Adds its values, one for each column of the table.
@@ -85,7 +85,7 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn of<R: Row + 'a>(rows: impl IntoIterator<Item = &'a R>) -> Self {
+    pub(crate) fn of<R: Written + 'a>(rows: impl IntoIterator<Item = &'a R>) -> Self {
         let mut cells = Vec::new();
         for row in rows {
             row.write(&mut cells);
