@@ -45,23 +45,15 @@ pub struct DatabaseConfig {
     pub make_missing: bool,
 }
 
+/// Whether both URLs name one database in the same way.
+///
+/// # Errors
+/// [`OpenError::Url`]
+pub fn is_same_database(one: &str, other: &str) -> Result<bool, OpenError> {
+    Ok(Place::parse(one)?.is_same(&Place::parse(other)?))
+}
+
 impl DatabaseConfig {
-    /// How messages name the database; without the password.
-    ///
-    /// # Errors
-    /// [`OpenError::Url`]
-    pub fn name(&self) -> Result<String, OpenError> {
-        Ok(Place::parse(&self.url)?.name())
-    }
-
-    /// Whether both name one database in the same way.
-    ///
-    /// # Errors
-    /// [`OpenError::Url`]
-    pub fn is_same_database(&self, other: &Self) -> Result<bool, OpenError> {
-        Ok(Place::parse(&self.url)?.is_same(&Place::parse(&other.url)?))
-    }
-
     /// The place, prepared.
     fn place(&self) -> Result<Place, OpenError> {
         let place = Place::parse(&self.url)?;

@@ -27,7 +27,7 @@ pub enum OpenError {
     #[error("the database {place} is in use; stop what runs over it")]
     InUse { place: String },
     /// There is no such file, and it was not asked for that one is made.
-    #[error("there is no database {place}; platen serve, platen migrate and platen fleet apply make one")]
+    #[error("there is no database {place}; platen serve, platen migrate and platen fleet apply make it")]
     NoFile { place: String },
     /// A migration failed; the database is as it was.
     #[error("the database schema can't be brought up to date: {cause}")]

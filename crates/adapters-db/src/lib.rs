@@ -43,7 +43,7 @@ mod url;
 pub use access::SqlCredentialDirectory;
 pub use copy::{CopiedRecords, CopyError, RecordCopy};
 pub use crash_report::SqlCrashReportRepository;
-pub use database::{Database, DatabaseConfig, Migrated};
+pub use database::{Database, DatabaseConfig, Migrated, is_same_database};
 pub use device_status::SqlDeviceStatusRepository;
 pub use error::OpenError;
 pub use fleet::{SqlFleetDirectory, SqlFleetRegistry};

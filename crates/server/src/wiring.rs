@@ -41,7 +41,7 @@ pub(crate) enum Missing {
     Refuse,
 }
 
-pub(crate) fn database_config(section: &DatabaseSection, missing: Missing) -> DatabaseConfig {
+fn database_config(section: &DatabaseSection, missing: Missing) -> DatabaseConfig {
     DatabaseConfig {
         url: section.url.expose_secret().to_owned(),
         max_connections: section.max_connections,

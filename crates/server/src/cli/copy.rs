@@ -4,10 +4,11 @@ use super::failure::Failure;
 use super::output;
 use crate::config::Config;
 use crate::wiring::{self, Missing};
-use adapters_db::{CopiedRecords, Database, RecordCopy};
+use adapters_db::{CopiedRecords, Database, RecordCopy, is_same_database};
 use anyhow::{Context, Result};
 use domain::blob::{BlobReference, BlobStore, ContentTransfer, Transferred};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use secrecy::ExposeSecret;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,7 +34,10 @@ pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure>
     let target = Config::of_file(to).with_context(|| format!("target {}", to.display()));
     let target = target.map_err(Failure::Misuse)?;
     let from = wiring::open_database_alone(&config.database, Missing::Refuse).await.context("source")?;
-    let copied = copy(config, &target, &from).await;
+    let copied = match copy(config, &target, &from).await {
+        Ok(contents) => confirm_alone("source", &from).await.map(|()| contents),
+        Err(error) => Err(error),
+    };
     wiring::close(from).await;
     let contents = copied?;
     let whole = contents.missing == 0 && contents.damaged == 0;
@@ -45,9 +49,8 @@ async fn copy(config: &Config, target: &Config, from: &Database) -> Result<Conte
         source: wiring::open_blobs(&config.blobs).await.context("source")?,
         target: wiring::open_blobs(&target.blobs).await.context("target")?,
     };
-    let [source_database, target_database] =
-        [&config.database, &target.database].map(|section| wiring::database_config(section, Missing::Make));
-    if source_database.is_same_database(&target_database)? {
+    let [source_url, target_url] = [&config.database, &target.database].map(|section| section.url.expose_secret());
+    if is_same_database(source_url, target_url)? {
         // Only the contents move: from a folder into a bucket, or from one bucket into another.
         let contents = transfer(from, blobs, &bar()).await?;
         output::line("records: both sides use the same database")?;
@@ -58,6 +61,11 @@ async fn copy(config: &Config, target: &Config, from: &Database) -> Result<Conte
     let copied = copy_all(blobs, from, &to).await;
     wiring::close(to).await;
     copied
+}
+
+async fn confirm_alone(side: &str, database: &Database) -> Result<()> {
+    let doubtful = || format!("{side}: others may have used it meanwhile; copy once more");
+    database.confirm_alone().await.with_context(doubtful)
 }
 
 /// Compares first, which shows whether the target belongs to somebody else. Then come the contents, before the
@@ -72,10 +80,7 @@ async fn copy_all(blobs: Blobs, from: &Database, to: &Database) -> Result<Conten
     records.compare().await.context(failed)?;
     let contents = transfer(from, blobs, &bar).await?;
     let CopiedRecords { copied, kept } = records.insert().await.context(failed)?;
-    for (side, database) in [("source", from), ("target", to)] {
-        let doubtful = || format!("{side}: others may have used it meanwhile; copy once more");
-        database.confirm_alone().await.with_context(doubtful)?;
-    }
+    confirm_alone("target", to).await?;
     bar.finish_and_clear();
     output::line(&format!("records: copied {copied}, there before {kept}"))?;
     contents.print()?;

@@ -195,35 +195,27 @@ fn level_tint(share: f64) -> Tint {
 }
 
 fn json_of(organization: &str, device: &InspectedDevice, now: Timestamp) -> Value {
-    let mut line = json!({
+    let status = device.status.as_ref();
+    let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
+    let queue_length = |length: QueueLength| match length {
+        QueueLength::Length(units) => json!({ "length": units }),
+        QueueLength::Area(units) => json!({ "area": units }),
+        QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
+    };
+    json!({
         "organization": organization,
         "device": device.guid.to_string(),
         "name": device.name,
-        "status": null,
-    });
-    if let (Some(status), Some(line)) = (&device.status, line.as_object_mut()) {
-        let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
-        let members = [
-            ("status", json!(status.status.as_str())),
-            ("received", json!(status.received.precise())),
-            ("age_seconds", json!(age_in_seconds(status.received, now))),
-            ("message", json!(status.message)),
-            ("temperature", json!(status.temperature)),
-            ("connection_state", json!(status.connection_state.map(ConnectionState::as_str))),
-            ("connection_message", json!(status.connection_message)),
-            ("remaining_inks", status.remaining_inks.iter().map(ink).collect()),
-            (
-                "queue_length",
-                match status.queue_length {
-                    QueueLength::Length(units) => json!({ "length": units }),
-                    QueueLength::Area(units) => json!({ "area": units }),
-                    QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
-                },
-            ),
-        ];
-        line.extend(members.map(|(name, value)| (name.to_owned(), value)));
-    }
-    line
+        "status": status.map(|status| status.status.as_str()),
+        "received": status.map(|status| status.received.precise()),
+        "age_seconds": status.map(|status| age_in_seconds(status.received, now)),
+        "message": status.map(|status| &status.message),
+        "temperature": status.map(|status| status.temperature),
+        "connection_state": status.map(|status| status.connection_state.map(ConnectionState::as_str)),
+        "connection_message": status.map(|status| &status.connection_message),
+        "remaining_inks": status.map(|status| status.remaining_inks.iter().map(ink).collect::<Vec<_>>()),
+        "queue_length": status.map(|status| queue_length(status.queue_length)),
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use crate::support::client::Client;
 use crate::support::{COMPUTER, Server, Site, eventually, files_below};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 const GUID: &str = "11111111-2222-3333-4444-555555555555";
 
@@ -12,7 +11,7 @@ pub(crate) const RETENTION: &str =
     "retention.logs = '13w'\nretention.crash_reports = '14d'\nblobs.discarded_grace = '1s'";
 
 /// Entries of a long removal. The server may take several seconds for them.
-const MANY: u32 = 10_000;
+const MANY: u32 = 30_000;
 
 /// Sends an entry.
 pub(crate) async fn log(client: &Client, description: &str) {
@@ -126,16 +125,15 @@ async fn a_long_removal_loses_nothing_that_arrives_and_ends_when_the_server_does
         removed(&server, "logs").await > 0
     })
     .await;
-    for _ in 0..20 {
+    for _ in 0..5 {
         sent.push(format!("entry {}", sent.len()));
         log(&client, sent.last().unwrap()).await;
     }
-    let since = Instant::now();
     server.stop();
-    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    let all = u64::try_from(sent.len()).unwrap();
+    assert!(entries(&site).await > all, "the removal had ended by itself");
 
     let server = site.serve().await;
-    let all = u64::try_from(sent.len()).unwrap();
     eventually("the next start goes on", async || entries(&site).await == all).await;
     assert_eq!(logged(&server).await, sent);
 }
