@@ -11,7 +11,8 @@ use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection, Executor, Row};
 use std::ffi::OsString;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -94,15 +95,32 @@ impl Presence {
 
 /// The lock file of a database stays when the database is closed: whoever removed it could remove one
 /// that another has just locked.
-fn lock(place: &Place, path: &Path, take: fn(&File) -> Result<(), TryLockError>) -> Result<Presence, OpenError> {
-    let path = lock_file(path);
+fn lock(place: &Place, database: &Path, take: fn(&File) -> Result<(), TryLockError>) -> Result<Presence, OpenError> {
+    let path = lock_file(database);
     let opened = File::options().create(true).write(true).truncate(false).open(&path);
     let file =
         opened.map_err(|error| OpenError::Refused { place: path.display().to_string(), cause: error.to_string() })?;
+    give_to_owner(&file, database);
     match take(&file) {
         // A file system without locks tells nobody who has the database open.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(Presence::File(file)),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: place.name() }),
+    }
+}
+
+/// A lock file that root has made, by a command of the operator, must not keep the service out. `SQLite` does
+/// the same with its own files.
+fn give_to_owner(lock: &File, database: &Path) {
+    let (Ok(of_database), Ok(of_lock)) = (database.metadata(), lock.metadata()) else {
+        return;
+    };
+    let owner = |metadata: &Metadata| (metadata.uid(), metadata.gid());
+    let (user, group) = owner(&of_database);
+    if owner(&of_lock) != (user, group) {
+        // Only root may; for others it is as it was.
+        let given =
+            fchown(lock, Some(user), Some(group)).and_then(|()| lock.set_permissions(of_database.permissions()));
+        drop(given);
     }
 }
 
@@ -137,8 +155,12 @@ async fn only_session(options: &PgConnectOptions) -> Result<Option<PgConnection>
 
 #[cfg(test)]
 mod tests {
+    use super::{Presence, lock_file};
     use crate::testing::engines;
+    use crate::url::Place;
     use crate::{Database, OpenError};
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
     use std::time::Duration;
     use tokio::time::timeout;
 
@@ -158,6 +180,19 @@ mod tests {
             let again = Database::connect(&config).await.unwrap();
             again.migrate().await.unwrap();
         }
+    }
+
+    #[test]
+    fn a_lock_file_belongs_to_whom_the_database_belongs() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let database = folder.path().join("platen.db");
+        let place = Place::File(database.clone());
+        std::fs::write(&database, "").unwrap();
+        let owner = |path: &Path| path.metadata().map(|metadata| (metadata.uid(), metadata.gid())).unwrap();
+        // Only root can give a file away; for others both are their own.
+        let _ = std::os::unix::fs::chown(&database, Some(65534), Some(65534));
+        drop(Presence::shared(&place).unwrap());
+        assert_eq!(owner(&lock_file(&database)), owner(&database));
     }
 
     #[tokio::test]
