@@ -57,6 +57,29 @@ pub enum BlobConfig {
     Memory,
 }
 
+impl BlobConfig {
+    /// Whether both name one place in the same way.
+    #[must_use]
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Local { path: one }, Self::Local { path: other }) => {
+                let whole = |path: &PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+                whole(one) == whole(other)
+            }
+            (Self::S3(one), Self::S3(other)) => one.name() == other.name(),
+            _ => false,
+        }
+    }
+}
+
+impl S3Config {
+    /// What tells one place from another.
+    fn name(&self) -> (&str, Option<&str>, &str) {
+        let endpoint = self.endpoint.as_deref().map(|endpoint| endpoint.trim_end_matches('/'));
+        (&self.bucket, endpoint, self.prefix.as_deref().unwrap_or_default().trim_matches('/'))
+    }
+}
+
 /// A bucket and the way to it. `Debug` shows no secret.
 #[derive(Debug, Clone, Default)]
 pub struct S3Config {

@@ -6,7 +6,7 @@ use crate::error::{OpenError, cause_of, unavailable};
 use crate::group_commit::GroupCommit;
 use crate::meters::PoolMeters;
 use crate::migration::Migrator;
-use crate::occupancy::{MIGRATION_LOCK, Presence};
+use crate::occupancy::Presence;
 use crate::open::{Connections, open};
 use crate::resource::LookUps;
 use crate::url::Place;
@@ -24,6 +24,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::sleep;
+
+/// Whoever migrates a `PostgreSQL` database holds this advisory lock: "platen", as a number.
+const MIGRATION_LOCK: i64 = 0x0070_6c61_7465_6e00;
 
 /// Between two looks whether another process has finished with the migrations.
 const LOCK_PAUSE: Duration = Duration::from_millis(200);
@@ -114,7 +117,8 @@ impl Database {
 
     async fn open(config: &DatabaseConfig, place: &Place, presence: Presence) -> Result<Self, OpenError> {
         let patience = config.acquire_timeout;
-        let Connections { reads, writes } = open(place, config.max_connections.max(1), patience).await?;
+        let Connections { reads, writes } =
+            open(place, config.max_connections.max(1), patience, presence.is_alone()).await?;
         let backend = writes.get_database_backend();
         let (answers, runtime) = (Answers::new(), Handle::current());
         let core = Arc::new(Core { reads, writes, backend, answers, runtime, patience, presence });
@@ -142,7 +146,7 @@ impl Database {
     pub async fn migrate(&self) -> Result<Migrated, OpenError> {
         let failed = |source: DbErr| OpenError::Migration { cause: cause_of(&source), source };
         let transaction = self.core.begin_transaction().await.map_err(failed)?;
-        if self.core.backend == DbBackend::Postgres && !self.core.presence.holds_migrations() {
+        if self.core.backend == DbBackend::Postgres {
             self.wait_for_turn(&transaction).await.map_err(failed)?;
         }
         let from = version(&transaction).await?;
@@ -154,7 +158,7 @@ impl Database {
         Ok(Migrated { from, to })
     }
 
-    /// Waits until nobody else migrates the database or has it alone.
+    /// Waits until nobody else migrates the database.
     async fn wait_for_turn(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let mut told = false;
         loop {
@@ -164,7 +168,7 @@ impl Database {
                 return Ok(());
             }
             if !told {
-                tracing::warn!("waiting for another process that migrates or copies this database");
+                tracing::warn!("waiting for another process that migrates this database");
             }
             told = true;
             sleep(LOCK_PAUSE).await;

@@ -1,8 +1,7 @@
 //! Who has a database open, and how a command gets it to itself.
 //!
 //! A file has a lock file beside it, which everybody who opens the database locks, shared or alone. On
-//! `PostgreSQL` everybody is seen by the sessions of the program, and nobody comes in while another
-//! holds the lock that migrations take: each start of the program goes through them.
+//! `PostgreSQL` each session of the program holds an advisory lock, shared or alone.
 
 use crate::error::{OpenError, describe, unavailable};
 use crate::open::tried;
@@ -18,13 +17,10 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::sleep;
 
-/// Whoever migrates a `PostgreSQL` database, or has it alone, holds this advisory lock: "platen", as a number.
-pub(crate) const MIGRATION_LOCK: i64 = 0x0070_6c61_7465_6e00;
-
-/// Sessions of our program in this database, but for the one that asks.
-const SESSIONS: &str = "SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = current_setting('application_name')
-        AND pid <> pg_backend_pid()";
+/// Each session in a `PostgreSQL` database holds this advisory lock ("platen", as a number, and 2): shared, or
+/// whoever has the database alone.
+const ENTER: &str = "SELECT pg_try_advisory_lock_shared(31644363212025346)";
+const ENTER_ALONE: &str = "SELECT pg_try_advisory_lock(31644363212025346)";
 
 /// The session of a process that has just ended takes a moment to go.
 const LOOKS: u32 = 10;
@@ -36,7 +32,7 @@ pub(crate) enum Presence {
     File(File),
     /// The session that keeps others out; `None` once they may come.
     Alone(Mutex<Option<PgConnection>>),
-    /// Others see our sessions, or there are no others.
+    /// Each session has its own lock, or there are no others.
     None,
 }
 
@@ -61,8 +57,8 @@ impl Presence {
         }
     }
 
-    /// Whether it keeps those out who would migrate.
-    pub(crate) fn holds_migrations(&self) -> bool {
+    /// Whether others are kept out.
+    pub(crate) fn is_alone(&self) -> bool {
         matches!(self, Self::Alone(_))
     }
 
@@ -96,6 +92,8 @@ impl Presence {
 /// The lock file of a database stays when the database is closed: whoever removed it could remove one
 /// that another has just locked.
 fn lock(place: &Place, database: &Path, take: fn(&File) -> Result<(), TryLockError>) -> Result<Presence, OpenError> {
+    // However it is named: a link must not have a lock file of its own.
+    let database = &database.canonicalize().unwrap_or_else(|_| database.to_owned());
     let path = lock_file(database);
     let opened = File::options().create(true).write(true).truncate(false).open(&path);
     let file =
@@ -133,24 +131,40 @@ fn lock_file(path: &Path) -> PathBuf {
 /// A session that holds the lock, if there is no other.
 async fn only_session(options: &PgConnectOptions) -> Result<Option<PgConnection>, sqlx::Error> {
     let mut session = PgConnection::connect_with(options).await?;
-    let take = format!("SELECT pg_try_advisory_lock({MIGRATION_LOCK})");
     for look in 0..LOOKS {
         if look > 0 {
             sleep(PAUSE).await;
         }
-        // In this order: who comes in between waits for the lock, and is seen.
-        let locked: bool = session.fetch_one(sqlx::AssertSqlSafe(take.as_str())).await?.try_get(0)?;
-        if !locked {
-            continue;
-        }
-        let others: i64 = session.fetch_one(SESSIONS).await?.try_get(0)?;
-        if others == 0 {
+        if session.fetch_one(ENTER_ALONE).await?.try_get(0)? {
             return Ok(Some(session));
         }
-        session.execute("SELECT pg_advisory_unlock_all()").await?;
     }
     session.close().await?;
     Ok(None)
+}
+
+/// Takes the lock of a session beside others.
+///
+/// # Errors
+/// Somebody has the database alone.
+pub(crate) async fn enter(session: &mut PgConnection) -> Result<(), sqlx::Error> {
+    if session.fetch_one(ENTER).await?.try_get(0)? {
+        return Ok(());
+    }
+    Err(sqlx::Error::Protocol("the database is being copied".to_owned()))
+}
+
+/// Waits until nobody has the database alone.
+pub(crate) async fn wait_to_enter(session: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let mut told = false;
+    while !session.fetch_one(ENTER).await?.try_get(0)? {
+        if !told {
+            tracing::warn!("waiting for another process that copies this database");
+        }
+        told = true;
+        sleep(PAUSE).await;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -158,11 +172,11 @@ mod tests {
     use super::{Presence, lock_file};
     use crate::testing::engines;
     use crate::url::Place;
-    use crate::{Database, OpenError};
+    use crate::{Database, DatabaseConfig, OpenError};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
     use std::time::Duration;
-    use tokio::time::timeout;
+    use tokio::time::{sleep, timeout};
 
     #[tokio::test]
     async fn a_database_is_opened_alone_by_nobody_as_long_as_another_has_it_open() {
@@ -193,6 +207,40 @@ mod tests {
         let _ = std::os::unix::fs::chown(&database, Some(65534), Some(65534));
         drop(Presence::shared(&place).unwrap());
         assert_eq!(owner(&lock_file(&database)), owner(&database));
+    }
+
+    #[tokio::test]
+    async fn a_server_whose_sessions_have_ended_does_not_come_in_again_meanwhile() {
+        let engine = engines().await.remove(1);
+        engine.database.clone().close().await;
+        let config = DatabaseConfig { acquire_timeout: Duration::from_secs(2), ..engine.config.clone() };
+        let database = Database::connect(&config).await.unwrap();
+        database.ping().await.unwrap();
+        // As after a restart of the database.
+        let pool = database.core().writes.get_postgres_connection_pool();
+        while pool.size() > 0 {
+            match pool.try_acquire() {
+                Some(session) => session.close().await.unwrap(),
+                None => sleep(Duration::from_millis(10)).await,
+            }
+        }
+        let alone = Database::connect_alone(&engine.config).await.unwrap();
+        database.ping().await.unwrap_err();
+        alone.confirm_alone().await.unwrap();
+        alone.close().await;
+        database.ping().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_database_file_is_the_same_by_whatever_name() {
+        let engine = engines().await.remove(0);
+        let folder = tempfile::TempDir::new().unwrap();
+        let link = folder.path().join("link.db");
+        let path = engine.config.url.strip_prefix("sqlite://").unwrap();
+        std::os::unix::fs::symlink(path, &link).unwrap();
+        let config = DatabaseConfig { url: format!("sqlite://{}", link.display()), ..engine.config.clone() };
+        let refused = Database::connect_alone(&config).await.map(drop).unwrap_err();
+        assert!(matches!(refused, OpenError::InUse { .. }), "{refused}");
     }
 
     #[tokio::test]

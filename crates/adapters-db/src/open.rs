@@ -1,6 +1,7 @@
 //! Opens the connections to a database.
 
 use crate::error::{OpenError, describe, may_pass};
+use crate::occupancy::{enter, wait_to_enter};
 use crate::url::Place;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
@@ -29,7 +30,13 @@ pub(crate) struct Connections {
     pub(crate) writes: DatabaseConnection,
 }
 
-pub(crate) async fn open(place: &Place, max: u32, patience: Duration) -> Result<Connections, OpenError> {
+/// `is_alone`: whoever asks already keeps others out.
+pub(crate) async fn open(
+    place: &Place,
+    max: u32,
+    patience: Duration,
+    is_alone: bool,
+) -> Result<Connections, OpenError> {
     match place {
         Place::Memory => {
             // The database lives as long as its one connection.
@@ -40,7 +47,7 @@ pub(crate) async fn open(place: &Place, max: u32, patience: Duration) -> Result<
             Ok(Connections { reads: connection.clone(), writes: connection })
         }
         Place::File(path) => open_file(place, path, max, patience).await,
-        Place::Postgres(options) => open_postgres(place, options, max, patience).await,
+        Place::Postgres(options) => open_postgres(place, options, max, patience, is_alone).await,
     }
 }
 
@@ -100,23 +107,31 @@ async fn open_postgres(
     options: &PgConnectOptions,
     max: u32,
     patience: Duration,
+    is_alone: bool,
 ) -> Result<Connections, OpenError> {
     // A first connection outside the pool: the pool would try in its own way and hide why it failed.
     let encoding = tried(place, patience, || async {
         let mut connection = PgConnection::connect_with(options).await?;
         let row = connection.fetch_one("SELECT current_setting('server_encoding')").await?;
-        connection.close().await?;
-        row.try_get::<String, _>(0)
+        Ok((connection, row.try_get::<String, _>(0)?))
     });
-    let encoding = encoding.await?;
+    let (mut first, encoding) = encoding.await?;
     if encoding != "UTF8" {
         let cause = format!("its encoding must be UTF8, it is {encoding}");
         return Err(OpenError::Refused { place: place.name(), cause });
     }
+    let refused = |error: sqlx::Error| OpenError::Refused { place: place.name(), cause: describe(&error) };
+    if !is_alone {
+        wait_to_enter(&mut first).await.map_err(refused)?;
+    }
+    first.close().await.map_err(refused)?;
     let pool = PgPoolOptions::new()
         .max_connections(max)
         .acquire_timeout(named_in(patience))
         .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            Box::pin(async move { if is_alone { Ok(()) } else { enter(connection).await } })
+        })
         .before_acquire(move |connection, state| {
             Box::pin(async move {
                 let is_trusted = state.idle_for < TRUSTED;

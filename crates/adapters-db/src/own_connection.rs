@@ -3,6 +3,7 @@
 
 use crate::error::may_pass;
 use crate::meters::Counted;
+use crate::occupancy::enter;
 use crate::open::{PAUSE, TRUSTED, answers, named_in};
 use metering::{GaugeHandle, catalog};
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -65,7 +66,11 @@ impl OwnConnection {
         let end = Instant::now() + named_in(self.patience);
         let mut pause = PAUSE;
         loop {
-            let error = match timeout_at(end, PgConnection::connect_with(&self.options)).await {
+            let entered = async {
+                let mut connection = PgConnection::connect_with(&self.options).await?;
+                enter(&mut connection).await.map(|()| connection)
+            };
+            let error = match timeout_at(end, entered).await {
                 Ok(Ok(connection)) => return Ok(Held { connection, _counted: Counted::by(&self.open) }),
                 Ok(Err(error)) => error,
                 Err(_) => sqlx::Error::PoolTimedOut,

@@ -4,8 +4,9 @@ use super::failure::Failure;
 use super::output;
 use crate::config::Config;
 use crate::wiring::{self, Missing};
+use adapters_blob::BlobConfig;
 use adapters_db::{CopiedRecords, Database, RecordCopy, is_same_database};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use domain::blob::{BlobReference, BlobStore, ContentTransfer, Transferred};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use secrecy::ExposeSecret;
@@ -33,6 +34,14 @@ struct Contents {
 pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure> {
     let target = Config::of_file(to).with_context(|| format!("target {}", to.display()));
     let target = target.map_err(Failure::Misuse)?;
+    if matches!(target.blobs.place, BlobConfig::Memory) || target.database.url.expose_secret().contains(":memory:") {
+        return Err(Failure::Misuse(anyhow!("target {}: nothing would be left of a copy in memory", to.display())));
+    }
+    if config.blobs.place.is_same_place(&target.blobs.place) {
+        output::warning(
+            "both sides use one blob store: never serve or check the source again once the target is served",
+        );
+    }
     let from = wiring::open_database_alone(&config.database, Missing::Refuse).await.context("source")?;
     let copied = match copy(config, &target, &from).await {
         Ok(contents) => confirm_alone("source", &from).await.map(|()| contents),

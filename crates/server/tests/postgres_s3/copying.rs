@@ -217,6 +217,23 @@ async fn only_the_contents_move_where_both_sides_use_one_database() {
 }
 
 #[tokio::test]
+async fn a_blob_store_that_both_sides_use_is_warned_of_and_memory_is_refused() {
+    let [origin, there] = [target(Setup::Defaults), target(Setup::Defaults)];
+    fill(&origin).await;
+    let [database, folder] =
+        [there.path("data/platen.db"), origin.path("data/blobs")].map(|path| path.display().to_string());
+    there.configure(&format!("database.url = 'sqlite://{database}'\nblobs.path = '{folder}'"));
+    let ran = copy(&origin, &there);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.starts_with("warning: both sides use one blob store: "), "{ran:?}");
+    assert!(ran.out.ends_with("contents: copied 0, there before 5, missing 0, damaged 0\n"), "{ran:?}");
+    for memory in ["database.url = 'sqlite::memory:'", "blobs.kind = 'memory'"] {
+        there.configure(memory);
+        assert!(copy(&origin, &there).failed(2).contains("nothing would be left"), "{memory}");
+    }
+}
+
+#[tokio::test]
 async fn there_must_be_something_to_copy() {
     let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
     let told = copy(&origin, &there).failed(1);
