@@ -37,6 +37,9 @@ const JOINING_SPEED: u64 = 128;
 /// What the caller of a failed upload waits for its removal. After that it goes on by itself.
 const REMOVAL_WAIT: Duration = Duration::from_millis(250);
 
+/// What the removal of a failed upload waits for its parts under way.
+const PARTS_WAIT: Duration = Duration::from_secs(1);
+
 /// The sum of a blob that was published; none of one that was given up.
 type Outcome = Result<Option<Sha1Checksum>, StoreError>;
 
@@ -270,7 +273,10 @@ impl Upload {
 
     /// Removes what was written, with patience: a store that fails just now may work in a minute.
     async fn remove(mut self) {
-        // Parts that arrived after the rest was given up would stay.
+        // Parts that arrived after the rest was given up would stay, and a server may go on with one whose
+        // request was broken off. So those under way come to their end, if they do soon.
+        let under_way = async { while self.running.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(PARTS_WAIT, under_way).await;
         self.running.shutdown().await;
         self.gathered = PutPayloadMut::new();
         self.place_in_memory = None;

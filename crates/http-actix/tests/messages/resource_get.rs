@@ -189,6 +189,7 @@ fn a_download_that_has_begun_is_served_whole() {
     let server = stored("2025-06-01T12:00:00Z", &vec![1; 8_000_000]);
     let mut connection = server.connect();
     connection.write(&file().bytes());
+    connection.wait_for_bytes();
     let replaced: Reply = server.send(add_label(GUID, b"newer"));
     replaced.assert_success("Resource successfully added");
     server.send(Request::new("DELETE", &file().path)).assert_success("Resource successfully deleted");

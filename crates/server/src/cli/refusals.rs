@@ -1,7 +1,7 @@
 //! `platen refusals`
 
 use super::failure::Failure;
-use super::look::{Look, json_line, look};
+use super::look::{Look, Register, json_line, look};
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
 use super::values;
@@ -33,7 +33,14 @@ pub(super) async fn run(config: &Config, arguments: RefusalsArguments) -> Result
     let RefusalsArguments { look: Look { organization, json }, computer, since } = arguments;
     let since = since.map(|since| wiring::clock().now().minus(since));
     let filter = RefusalFilter { organization, computer, since };
-    look(config, async |database, out| list(&database.refusals(), &filter, json, Screen::of_stdout(), out).await).await
+    look(config, async |database, out| {
+        // An organization that isn't registered is not one that was refused nothing.
+        if let Some(name) = &filter.organization {
+            Register::read(&database.inspection(), Some(name)).await?;
+        }
+        list(&database.refusals(), &filter, json, Screen::of_stdout(), out).await
+    })
+    .await
 }
 
 async fn list(

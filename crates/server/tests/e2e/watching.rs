@@ -85,6 +85,8 @@ async fn the_last_refusals_are_listed_from_the_command_line() {
     assert!(lines.len() == 3 && lines[0].starts_with("TIME "), "{of_acme}");
     assert!(lines[1].contains("delete_resource") && lines[1].contains(COMPUTER), "{of_acme}");
     assert!(lines[2].contains("Acme Print / Ann") && lines[2].contains("get_file"), "{of_acme}");
+    let unregistered = site.run_with(["refusals", "--organization", "acme print"], &[]).failed(1);
+    assert!(unregistered.ends_with("organization \"acme print\" is not registered"), "{unregistered}");
     for answer in [of_acme, format!("{all:?}"), site.run("refusals").succeeded()] {
         assert!(!answer.contains(wrong) && !answer.contains(ANNS_KEY) && !answer.contains("HH-0001"), "{answer}");
     }

@@ -199,6 +199,11 @@ impl Connection {
         self.stream.try_clone().unwrap()
     }
 
+    /// Waits until an answer has begun.
+    pub fn wait_for_bytes(&mut self) {
+        assert!(self.fill().unwrap(), "closed without an answer");
+    }
+
     /// The next answer; interim ones are skipped.
     pub fn read_reply(&mut self, method: &str) -> Reply {
         loop {
