@@ -80,6 +80,23 @@ impl Pace {
 /// Rows in the order of their list.
 pub(crate) type Rows<R> = BoxStream<'static, Result<R, StoreError>>;
 
+/// The way through a list, page by page.
+pub(crate) trait Pages: Send + Sized + 'static {
+    type Row: Send + 'static;
+
+    /// The rows of the next page, perhaps none of them; `None` at the end.
+    fn next_page(&mut self) -> impl Future<Output = Result<Option<Vec<Self::Row>>, StoreError>> + Send;
+
+    /// The whole list; a page is read when its first row is asked for.
+    fn rows(self) -> Rows<Self::Row> {
+        let pages = stream::try_unfold(self, |mut scan| async {
+            let page = scan.next_page().await?;
+            Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Ok)), scan)))
+        });
+        pages.try_flatten().boxed()
+    }
+}
+
 /// Merges lists, each of which is in `order`, into one that is. Of each list one row is held beside its page.
 pub(crate) fn merged<R: Send + 'static>(mut lists: Vec<Rows<R>>, order: fn(&R, &R) -> Ordering) -> Rows<R> {
     if lists.len() == 1 {

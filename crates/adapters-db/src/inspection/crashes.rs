@@ -2,13 +2,13 @@
 
 use crate::convert::Owner;
 use crate::core::Core;
-use crate::page::{BUDGET, Pace, PageRow, Rows, merged};
+use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::inspection::{CrashReportFilter, InspectedCrashReport};
 use domain::timestamp::Timestamp;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::{FromQueryResult, Statement, Value};
 use std::future::ready;
@@ -23,8 +23,8 @@ pub(super) fn list(
 ) -> BoxStream<'static, Result<InspectedCrashReport, StoreError>> {
     let budget = BUDGET / organizations.len().max(1);
     let rows = |organization: &OrganizationId| {
-        let place = Place::Before(filter.to.map_or(i64::MAX, Timestamp::as_micros), Uuid::max());
-        Scan { core: core.clone(), organization: *organization, filter, place, pace: Pace::new(budget) }.rows()
+        let before = Some((filter.to.map_or(i64::MAX, Timestamp::as_micros), Uuid::max()));
+        Scan { core: core.clone(), organization: *organization, filter, before, pace: Pace::new(budget) }.rows()
     };
     let rows = merged(organizations.iter().map(rows).collect(), |one: &Row, other| other.key().cmp(&one.key()));
     rows.and_then(|row| ready(row.report())).boxed()
@@ -80,40 +80,26 @@ impl Row {
     }
 }
 
-/// Where the next page begins.
-enum Place {
-    /// Before this time and id.
-    Before(i64, Uuid),
-    End,
-}
-
 /// The way through the reports of one organization.
 struct Scan {
     core: Arc<Core>,
     organization: OrganizationId,
     filter: CrashReportFilter,
-    place: Place,
+    /// Time and id of the last report; what is before it follows. `None` at the end.
+    before: Option<(i64, Uuid)>,
     pace: Pace,
 }
 
-impl Scan {
-    fn rows(self) -> Rows<Row> {
-        let pages = stream::try_unfold(self, |mut scan| async {
-            let page = scan.next_page().await?;
-            Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Ok)), scan)))
-        });
-        pages.try_flatten().boxed()
-    }
+impl Pages for Scan {
+    type Row = Row;
 
     async fn next_page(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
-        let Place::Before(time, id) = std::mem::replace(&mut self.place, Place::End) else {
+        let Some(before) = self.before else {
             return Ok(None);
         };
-        let statement = page(&self.core, self.organization, &self.filter, (time, id), self.pace.limit);
+        let statement = page(&self.core, self.organization, &self.filter, before, self.pace.limit);
         let page = self.pace.read::<Row>(&self.core, statement).await?;
-        if let (Some(row), false) = (page.rows.last(), page.last) {
-            self.place = Place::Before(row.received_at, row.id);
-        }
+        self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
         Ok(Some(page.rows))
     }
 }

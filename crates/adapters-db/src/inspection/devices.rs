@@ -3,14 +3,15 @@
 use crate::core::Core;
 use crate::device_status::stored;
 use crate::entity::device_status;
-use crate::page::{BUDGET, Pace, PageRow};
+use crate::page::{BUDGET, Pace, PageRow, Pages};
 use domain::caller::OrganizationId;
 use domain::device_status::Status;
 use domain::error::StoreError;
 use domain::inspection::InspectedDevice;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::{DbBackend, FromQueryResult, Statement, Value};
+use std::future::ready;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -21,11 +22,7 @@ pub(super) fn list(
 ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
     let statuses = statuses.iter().map(|status| status.as_str()).collect();
     let scan = Scan { core, organization, statuses, pace: Pace::new(BUDGET), place: Place::Behind(None) };
-    let pages = stream::try_unfold(scan, |mut scan| async {
-        let page = scan.next_page().await?;
-        Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Row::device)), scan)))
-    });
-    pages.try_flatten().boxed()
+    scan.rows().and_then(|row| ready(row.device())).boxed()
 }
 
 /// A device and, where it has one, its status.
@@ -95,7 +92,9 @@ enum Place {
     End,
 }
 
-impl Scan {
+impl Pages for Scan {
+    type Row = Row;
+
     async fn next_page(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
         let Place::Behind(behind) = std::mem::replace(&mut self.place, Place::End) else {
             return Ok(None);

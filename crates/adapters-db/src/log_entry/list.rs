@@ -4,7 +4,7 @@ use super::filter::{Condition, condition};
 use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::log_entry::{Column, Entity};
-use crate::page::{BUDGET, Pace, PageRow, Rows, merged};
+use crate::page::{BUDGET, Pace, PageRow, Pages, Rows, merged};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::inspection::InspectedLogEntry;
@@ -155,14 +155,10 @@ impl Scan {
         let newest = newest.unwrap_or_default();
         Self { core, organization, filter, texts, newest, before, pace: Pace::new(budget) }
     }
+}
 
-    fn rows(self) -> Rows<Row> {
-        let pages = stream::try_unfold(self, |mut scan| async {
-            let page = scan.next_page().await?;
-            Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Ok)), scan)))
-        });
-        pages.try_flatten().boxed()
-    }
+impl Pages for Scan {
+    type Row = Row;
 
     async fn next_page(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
         let Some(before) = self.before else {

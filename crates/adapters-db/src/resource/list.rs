@@ -7,14 +7,14 @@
 use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::resource::{Column, Entity};
-use crate::page::{BUDGET, Pace, PageRow, Rows, merged};
+use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use crate::text_head::{fills_head, head, head_of, is_text};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::ResourceGuid;
 use domain::resource::{Domain, ListFilter, ResourceListItem, ResourceType};
 use domain::text::Folded;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
@@ -112,13 +112,13 @@ impl Scan {
         Self { core, organization, domain, kind, pace: Pace::new(budget), place: Place::Behind(None) }
     }
 
-    fn rows(self) -> Rows<Row> {
-        let pages = stream::try_unfold(self, |mut scan| async {
-            let page = scan.next_page().await?;
-            Ok::<_, StoreError>(page.map(|rows| (stream::iter(rows.into_iter().map(Ok)), scan)))
-        });
-        pages.try_flatten().boxed()
+    fn all(&self) -> Select<Entity> {
+        all(self.organization, self.domain, self.kind.as_deref())
     }
+}
+
+impl Pages for Scan {
+    type Row = Row;
 
     async fn next_page(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
         let select = match &self.place {
@@ -134,10 +134,6 @@ impl Scan {
         };
         self.place = place;
         Ok(Some(rows))
-    }
-
-    fn all(&self) -> Select<Entity> {
-        all(self.organization, self.domain, self.kind.as_deref())
     }
 }
 
