@@ -3,11 +3,13 @@
 mod credentials;
 mod directory;
 mod service;
+mod throttle;
 
 pub(crate) use credentials::reads_as_itself;
 pub use credentials::{CredentialDigest, SentCredentials};
 pub use directory::{CredentialDirectory, KeyHolder, RegisteredComputer};
 pub use service::{AccessService, Wording};
+pub use throttle::Throttle;
 
 #[cfg(any(test, feature = "test-support"))]
 pub use directory::MockCredentialDirectory;

@@ -11,7 +11,7 @@ use crate::route::{Match, Operation};
 use crate::server::Shared;
 use actix_web::dev::RequestHead;
 use actix_web::http::header::CONTENT_ENCODING;
-use domain::access::{SentCredentials, Wording};
+use domain::access::Wording;
 use domain::caller::Caller;
 use domain::error::{Failure, Reason, Refusal};
 use std::rc::Rc;
@@ -47,7 +47,7 @@ pub(crate) async fn admit(shared: &Shared, exchange: &Exchange, head: &RequestHe
     if operation.is_open() {
         return Ok(Admitted::Open(operation));
     }
-    let caller = Rc::new(authenticate(shared, exchange, operation, &credentials::sent(&head.headers)).await?);
+    let caller = Rc::new(authenticate(shared, exchange, operation, head).await?);
     exchange.called_by(&caller);
     let boundary = check_media(operation, head)?;
     let coding = check_coding(operation, head)?;
@@ -59,13 +59,18 @@ async fn authenticate(
     shared: &Shared,
     exchange: &Exchange,
     operation: Operation,
-    sent: &SentCredentials,
-) -> Result<Caller, Failure> {
+    head: &RequestHead,
+) -> Result<Caller, Fault> {
+    let sent = &credentials::sent(&head.headers);
+    let (throttle, clock, client) = (&shared.config.throttle, &shared.config.clock, exchange.client);
+    if let Some(wait) = client.and_then(|client| throttle.wait(client, sent, clock.now())) {
+        return Err(Fault::Throttled { wait });
+    }
     let wording = if operation == Operation::AddCrashReport { Wording::CrashReport } else { Wording::Common };
     let admitted = shared.services.access.admit(sent, wording).await;
     if let Err(Failure::Refused(Refusal { reason, detail })) = &admitted {
         let [mis_key, hardware_hash] = sent.digests();
-        let client = exchange.peer.map(|peer| peer.ip().to_string());
+        let client = client.map(|client| client.to_string());
         exchange.authentication_failed(reason.code());
         tracing::warn!(
             request_id = exchange.request_id,
@@ -77,7 +82,17 @@ async fn authenticate(
             "authentication failed"
         );
     }
-    admitted
+    if let (Some(client), Ok(_) | Err(Failure::Refused(_))) = (client, &admitted) {
+        let is_used_up = throttle.note(client, sent, admitted.as_ref().ok(), clock.now());
+        if is_used_up {
+            tracing::warn!(
+                request_id = exchange.request_id,
+                client = %client,
+                "requests of this client fail to authenticate too often; more are refused until it fails less"
+            );
+        }
+    }
+    Ok(admitted?)
 }
 
 /// What of the body's format the Content-Type says; the boundary of a multipart body.

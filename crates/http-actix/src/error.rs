@@ -9,6 +9,7 @@ use domain::detail::Detail;
 use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError};
 use domain::refusal;
 use std::error::Error;
+use std::time::Duration;
 
 /// The header for the particulars of an error (decision R11).
 pub(crate) const ERROR_DETAIL: HeaderName = HeaderName::from_static("x-error-detail");
@@ -28,6 +29,8 @@ pub(crate) enum Fault {
     MethodNotAllowed { allow: String },
     /// The range lies outside of a file of this many bytes.
     RangeNotSatisfiable { size: u64 },
+    /// Requests of this client have failed to authenticate too often (decision 42 of docs/decisions).
+    Throttled { wait: Duration },
     /// A store that we need can't be reached.
     NotReady,
 }
@@ -53,6 +56,7 @@ impl Fault {
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
             Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable"),
+            Self::Throttled { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests"),
             Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
         }
     }
@@ -77,6 +81,10 @@ impl Fault {
                     .with(&CONTENT_RANGE, header_value(&format!("bytes */{size}")))
                     .with(&ERROR_DETAIL, detail_value(&detail))
             }
+            Self::Throttled { wait } => {
+                let detail = HeaderValue::from_static("too many requests from this address failed to authenticate");
+                answer.with(&RETRY_AFTER, seconds(*wait)).with(&ERROR_DETAIL, detail)
+            }
             Self::Failure(Failure::Store(_)) | Self::NotReady => answer,
         }
     }
@@ -88,6 +96,7 @@ impl Fault {
             Self::NotFound => Some("path_unknown"),
             Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
             Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
+            Self::Throttled { .. } => Some("authentication_throttled"),
             Self::Failure(Failure::Store(_)) | Self::NotReady => None,
         }
     }
@@ -97,8 +106,11 @@ impl Fault {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal::is_recorded(*reason),
             Self::NotFound | Self::MethodNotAllowed { .. } => true,
-            // Past the end of a file that was downloaded whole.
-            Self::RangeNotSatisfiable { .. } | Self::Failure(Failure::Store(_)) | Self::NotReady => false,
+            // Past the end of a file that was downloaded whole; after failures that are recorded themselves.
+            Self::RangeNotSatisfiable { .. }
+            | Self::Throttled { .. }
+            | Self::Failure(Failure::Store(_))
+            | Self::NotReady => false,
         }
     }
 
@@ -138,6 +150,11 @@ pub(crate) fn unreadable_head(status: StatusCode) -> &'static str {
         None if status == StatusCode::INTERNAL_SERVER_ERROR => "Internal Server Error",
         None => "Bad Request",
     }
+}
+
+/// A wait in whole seconds, at least one.
+fn seconds(wait: Duration) -> HeaderValue {
+    HeaderValue::from(wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX))
 }
 
 fn header_value(text: &str) -> HeaderValue {

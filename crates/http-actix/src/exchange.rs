@@ -1,6 +1,7 @@
 //! One request from its head to the last byte of its answer: its identity, its line in the log, its
 //! place in the metrics (decisions R4, A9).
 
+use crate::client;
 use crate::error::{ERROR_DETAIL, Fault};
 use crate::extract::credentials;
 use crate::format::Format;
@@ -26,7 +27,7 @@ use domain::refusal::{CredentialKind, NewRefusal, Owner};
 use domain::text::cut;
 use std::cell::{Cell, OnceCell};
 use std::error::Error;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,7 +58,8 @@ const HUNG_UP: Ending = Ending { status: 499, sent: 0, is_whole: false };
 pub(crate) struct Exchange {
     pub(crate) request_id: String,
     pub(crate) route: Match,
-    pub(crate) peer: Option<SocketAddr>,
+    /// Who sent it: who is connected, or whom a trusted proxy names.
+    pub(crate) client: Option<IpAddr>,
     method: Method,
     uri: Uri,
     version: Version,
@@ -97,7 +99,9 @@ impl Exchange {
         Rc::new(Self {
             request_id: request_id(&head.headers, ids),
             route,
-            peer: head.peer_addr,
+            client: head
+                .peer_addr
+                .map(|peer| client::address(peer.ip(), &head.headers, &shared.config.trusted_proxies)),
             method: head.method.clone(),
             uri: head.uri.clone(),
             version: head.version,
@@ -169,7 +173,7 @@ impl Exchange {
         let Some(refusals) = self.shared.refusals() else {
             return;
         };
-        let address = self.peer.map(|peer| peer.ip().to_string());
+        let address = self.client.map(|client| client.to_string());
         let detail = answer.headers.iter().find(|(name, _)| *name == ERROR_DETAIL);
         let refusal = NewRefusal {
             at: self.shared.config.clock.now(),
@@ -335,7 +339,7 @@ impl Drop for Exchange {
         self.shared.meters.finished(Finished { operation, status, duration, received, sent });
         let caller = self.caller.get();
         let organization = caller.map(|caller| caller.organization_name.as_str());
-        let (path, client) = (cut(self.uri.path(), MAX_PATH), self.peer.map(|peer| peer.ip()));
+        let (path, client) = (cut(self.uri.path(), MAX_PATH), self.client);
         tracing::info!(
             request_id = self.request_id,
             trace_id = self.trace.map(|trace| tracing::field::display(trace.id)),

@@ -9,6 +9,7 @@
 
 mod admission;
 mod call;
+mod client;
 mod conditional;
 mod device;
 mod docs;
@@ -34,6 +35,7 @@ mod socket;
 mod trace;
 mod wire;
 
+pub use client::Network;
 pub use health::Readiness;
 pub use observe::{Observers, RefusalSink, RequestSpan, TraceSink};
 pub use server::{HttpConfig, Services, serve};

@@ -14,6 +14,7 @@ use actix_web::http::StatusCode;
 use description::Description;
 use domain::error::{Reason, RequiredHeader, StoreError};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder};
 use utoipa::openapi::schema::{AllOfBuilder, ComponentsBuilder};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
@@ -137,8 +138,12 @@ fn describe_operation(operation: Operation, path: &str, description: Description
     }
     for (status, messages) in refusals {
         let response = refusal(&messages, formats);
-        let is_overload = status == StatusCode::SERVICE_UNAVAILABLE && !operation.is_open();
-        let response = if is_overload { response.header_ref(LATER, shared_header(LATER)) } else { response };
+        let is_passing = [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS].contains(&status);
+        let response = if is_passing && !operation.is_open() {
+            response.header_ref(LATER, shared_header(LATER))
+        } else {
+            response
+        };
         described = described.response(status.as_str(), response);
     }
     described
@@ -177,6 +182,9 @@ fn refusals(operation: Operation, description: &Description) -> BTreeMap<StatusC
         reasons.push(Reason::CrashHardwareHashInvalid);
     } else if !operation.is_open() {
         reasons.extend([Reason::HeadersRequired, Reason::MisKeyInvalid, Reason::HardwareHashInvalid]);
+    }
+    if !operation.is_open() {
+        all.push(Fault::Throttled { wait: Duration::ZERO }.words());
     }
     all.extend(reasons.into_iter().map(|reason| Fault::from(reason.because("")).words()));
     all.extend(description.refusals.iter().map(Fault::words));

@@ -2,6 +2,7 @@
 
 use crate::admission::{Admitted, admit};
 use crate::call::{Call, handle, handle_open};
+use crate::client::Network;
 use crate::error::Fault;
 use crate::exchange::{Exchange, declared_length};
 use crate::health::Readiness;
@@ -21,7 +22,7 @@ use actix_web::body::BoxBody;
 use actix_web::dev::{AppConfig, RequestHead};
 use actix_web::{App, HttpRequest, HttpResponse, web};
 use bytes::Bytes;
-use domain::access::AccessService;
+use domain::access::{AccessService, Throttle};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
@@ -65,6 +66,10 @@ pub struct HttpConfig {
     /// TLS for the API; `None` is plain HTTP. The other listener is always plain.
     pub tls: Option<Arc<ServerConfig>>,
     pub limits: Limits,
+    /// Those that are believed whom they name as the client.
+    pub trusted_proxies: Vec<Network>,
+    /// Bounds how often a client may fail to authenticate.
+    pub throttle: Throttle,
     pub ids: Arc<dyn IdSource>,
     pub clock: Arc<dyn Clock>,
     pub observers: Observers,

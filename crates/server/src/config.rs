@@ -18,6 +18,7 @@ use adapters_blob::{BlobConfig, S3Config};
 use anyhow::{Result, bail};
 use domain::limits::Limits;
 use domain::retention::Policy;
+use http_actix::Network;
 use layers::Raw;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) database: Database,
     pub(crate) blobs: Blobs,
     pub(crate) limits: Limits,
+    pub(crate) abuse: Abuse,
     pub(crate) retention: Policy,
     pub(crate) log: Log,
     pub(crate) telemetry: Telemetry,
@@ -54,6 +56,8 @@ pub(crate) struct Http {
     pub(crate) base_path: String,
     pub(crate) workers: usize,
     pub(crate) read_timeout: Duration,
+    /// Those that are believed whom they name as the client.
+    pub(crate) trusted_proxies: Vec<Network>,
     /// `None`: plain HTTP.
     pub(crate) tls: Option<TlsFiles>,
 }
@@ -78,6 +82,14 @@ pub(crate) struct Blobs {
     pub(crate) place: BlobConfig,
     /// How long replaced content stays for downloads under way (decision T18).
     pub(crate) discarded_grace: Duration,
+}
+
+/// Section `abuse`.
+#[derive(Debug)]
+pub(crate) struct Abuse {
+    /// Of one client within the window; 0 for any number.
+    pub(crate) max_failed_authentications: u32,
+    pub(crate) failure_window: Duration,
 }
 
 /// Section `log`.
@@ -124,6 +136,7 @@ impl Config {
                 base_path: required(layers, "http.base_path", values::base_path)?,
                 workers: optional(layers, "http.workers", values::count)?.map_or_else(cores, usize::from),
                 read_timeout: required(layers, "http.read_timeout", values::positive_duration)?,
+                trusted_proxies: required(layers, "http.trusted_proxies", values::networks)?,
                 tls: tls_files(layers)?,
             },
             ops: listener(layers, "ops.bind", "ops.bind_file")?,
@@ -140,6 +153,10 @@ impl Config {
                 max_crash_report_size: required(layers, "limits.max_crash_report_size", values::size)?,
                 max_json_size: required(layers, "limits.max_json_size", values::size)?,
                 max_timestamp_ahead: optional(layers, "limits.max_timestamp_ahead", values::duration)?,
+            },
+            abuse: Abuse {
+                max_failed_authentications: required(layers, "abuse.max_failed_authentications", values::bound)?,
+                failure_window: required(layers, "abuse.failure_window", values::positive_duration)?,
             },
             retention: Policy {
                 logs: optional(layers, "retention.logs", values::age)?,

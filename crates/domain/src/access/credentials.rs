@@ -50,6 +50,30 @@ impl SentCredentials {
         };
         [digest(&self.mis_key), digest(&self.hardware_hash)]
     }
+
+    /// Whether a `MisKey` was sent, and a `HardwareHash`, whatever they are worth.
+    pub(super) fn are_there(&self) -> [bool; 2] {
+        [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)
+    }
+
+    /// A digest of all that has to be right together: both credentials as they were sent, and the `SerialNumber`
+    /// beside a `HardwareHash` (decision A1). `None` if no credential was sent.
+    pub(super) fn fingerprint(&self) -> Option<CredentialDigest> {
+        let [_, hardware_hash] = self.are_there();
+        if self.are_there() == [false; 2] {
+            return None;
+        }
+        let serial_number = if hardware_hash { &self.serial_number[..] } else { &[] };
+        let mut digest = Sha256::new();
+        for values in [&self.mis_key, &self.hardware_hash, serial_number] {
+            digest.update((values.len() as u64).to_le_bytes());
+            for value in values {
+                digest.update((value.len() as u64).to_le_bytes());
+                digest.update(value);
+            }
+        }
+        Some(CredentialDigest(digest.finalize().into()))
+    }
 }
 
 impl fmt::Debug for SentCredentials {

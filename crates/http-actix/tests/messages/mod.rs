@@ -2,6 +2,7 @@
 //! root that includes this gives them in `open`. So the same tests run over memory here, and over the adapters
 //! in the end-to-end tests of `crates/server`.
 
+mod abuse;
 mod authentication;
 mod bodies;
 mod connections;

@@ -95,3 +95,27 @@ fn what_is_no_refusal_is_not_kept() {
     assert_eq!(Connection::open(server.ops).send(&Request::get("/nowhere")).status, 404);
     kept.none();
 }
+
+#[test]
+fn what_an_address_is_refused_that_fails_without_end_is_not_kept() {
+    // Decision 42 of docs/decisions: the failures before it are.
+    let kept = Kept::default();
+    let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
+    let server = Server::with(Options { observers, max_failed_authentications: 1, ..Options::default() });
+    let guess = || Request::get("/api/v2").without("MisKey").header("MisKey", "guessed");
+    server.send(guess()).assert_error(401, "Invalid MisKey");
+    assert_eq!(kept.one().reason, "mis_key_invalid");
+    server.send(guess()).assert_error(429, "Too Many Requests");
+    kept.none();
+}
+
+#[test]
+fn the_client_that_a_trusted_proxy_names_is_kept() {
+    let kept = Kept::default();
+    let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
+    let trusted_proxies = vec![http_actix::Network::parse("127.0.0.1").unwrap()];
+    let server = Server::with(Options { observers, trusted_proxies, ..Options::default() });
+    let guess = Request::get("/api/v2").without("MisKey").header("MisKey", "guessed");
+    server.send(guess.header("Forwarded", "for=\"[2001:db8::7]:4711\"")).assert_error(401, "Invalid MisKey");
+    assert_eq!(kept.one().owner, Owner::Address("2001:db8::7".to_owned()));
+}

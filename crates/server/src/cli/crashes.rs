@@ -4,7 +4,6 @@ mod stack;
 
 use super::export::{Destination, Folder, Names};
 use super::failure::Failure;
-use super::listing::Listing;
 use super::look::{Look, Period, Register, json_line, look};
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
@@ -54,7 +53,7 @@ pub(super) struct List {
     #[command(flatten)]
     period: Period,
     /// Only those of this computer
-    #[arg(long, value_name = "GUID", value_parser = values::guid(ComputerGuid::parse))]
+    #[arg(long, value_name = "GUID", value_parser = values::computer)]
     computer: Option<ComputerGuid>,
 }
 
@@ -62,11 +61,15 @@ pub(super) struct List {
 #[derive(Debug, Args)]
 pub(super) struct Report {
     /// Id of the report, which its client was answered in Crash-Report-Id
-    #[arg(value_name = "ID", value_parser = values::guid(CrashReportId::parse))]
+    #[arg(value_name = "ID", value_parser = id)]
     id: CrashReportId,
     /// Only if it is of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
+}
+
+fn id(text: &str) -> Result<CrashReportId, String> {
+    CrashReportId::parse(text).ok_or_else(|| "it is not a GUID".to_owned())
 }
 
 pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<ExitCode, Failure> {
@@ -94,24 +97,28 @@ async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen
     let (from, to) = asked.period.bounds();
     let filter = CrashReportFilter { from, to, computer: asked.computer };
     let mut reports = inspection.crash_reports(register.ids(), filter);
-    let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
+    let mut table = Table::new(COLUMNS, screen);
     while let Some(report) = reports.try_next().await? {
         let organization = register.name(report.organization);
-        listing.record(out, || json_of_listed(organization, &report), || cells(organization, &report))?;
+        if asked.look.json {
+            json_line(out, &json_of_listed(organization, &report))?;
+        } else {
+            table.row(out, cells(organization, &report))?;
+        }
     }
-    listing.end(out, "no crash reports found")
+    table.flush(out)
 }
 
 const COLUMNS: [Column; 9] = [
-    Column::new("RECEIVED", 20),
-    Column::new("ID", 36),
-    Column::new("ORGANIZATION", 6),
-    Column::new("APPLICATION", 6),
-    Column::beside("VERSION", 5),
-    Column::beside("OS", 5),
-    Column::beside("USER", 4),
-    Column::beside("PARTS", 1),
-    Column::beside("SIZE", 4),
+    Column("RECEIVED", 20),
+    Column("ID", 36),
+    Column("ORGANIZATION", 6),
+    Column("APPLICATION", 6),
+    Column("VERSION", 5),
+    Column("OS", 5),
+    Column("USER", 4),
+    Column("PARTS", 1),
+    Column("SIZE", 4),
 ];
 
 fn cells(organization: &str, report: &InspectedCrashReport) -> Vec<Cell> {
@@ -200,13 +207,8 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Scree
     Ok(())
 }
 
-const PART_COLUMNS: [Column; 5] = [
-    Column::new("PART", 9),
-    Column::new("NAME", 4),
-    Column::new("FILE", 4),
-    Column::new("CONTENT TYPE", 6),
-    Column::new("SIZE", 6),
-];
+const PART_COLUMNS: [Column; 5] =
+    [Column("PART", 9), Column("NAME", 4), Column("FILE", 4), Column("CONTENT TYPE", 6), Column("SIZE", 6)];
 
 fn json_of(organization: &str, report: &StoredCrashReport) -> Value {
     let part = |part: &CrashPart| {

@@ -9,6 +9,7 @@ use crate::tls::{self, Tls};
 use crate::{background, fleet_json, listen, refusals, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
+use domain::access::Throttle;
 use domain::blob::BlobStore;
 use domain::fleet::Fleet;
 use domain::refusal::RefusalRepository;
@@ -92,6 +93,8 @@ async fn serve(
         read_timeout: config.http.read_timeout,
         tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         limits: config.limits,
+        trusted_proxies: config.http.trusted_proxies.clone(),
+        throttle: Throttle::new(config.abuse.max_failed_authentications, config.abuse.failure_window),
         ids: wiring::ids(),
         clock: wiring::clock(),
         observers: Observers {

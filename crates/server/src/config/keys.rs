@@ -19,6 +19,7 @@ const SIZE: &str = "a size above zero, such as 512MiB (units B, KB, KiB, MB, MiB
 const DURATION: &str = "a duration, such as 30s (units ms, s, m, h, d, w)";
 const AGE: &str = "a duration of at least 1d, such as 90d (units h, d, w)";
 const COUNT: &str = "a whole number from 1 to 1024";
+const BOUND: &str = "a whole number from 0 (no bound) to 1000000";
 const SWITCH: &str = "true or false";
 const URL: &str = "an http:// or https:// URL without credentials and parameters";
 
@@ -37,6 +38,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("http.base_path", Some(""), "empty, or segments of letters, digits and -._~, such as /platen"),
     key("http.workers", None, COUNT),
     key("http.read_timeout", Some("30s"), "a duration above zero, such as 30s (units ms, s, m, h, d, w)"),
+    key("http.trusted_proxies", Some(""), "empty, or addresses and networks with commas between, such as 10.0.0.0/8"),
     key("http.tls_certificate", None, "the path of a PEM file, given together with http.tls_key"),
     key("http.tls_key", None, "the path of a PEM file, given together with http.tls_certificate"),
     key("ops.bind", Some("127.0.0.1:9090"), ADDRESS),
@@ -58,6 +60,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.max_crash_report_size", Some("512MiB"), SIZE),
     key("limits.max_json_size", Some("1MiB"), SIZE),
     key("limits.max_timestamp_ahead", None, DURATION),
+    key("abuse.max_failed_authentications", Some("3000"), BOUND),
+    key("abuse.failure_window", Some("1m"), "a duration above zero, such as 1m (units ms, s, m, h, d, w)"),
     key("retention.logs", None, AGE),
     key("retention.crash_reports", None, AGE),
     key("log.format", None, "text or json"),

@@ -12,6 +12,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("http.base_path", "/print/shop", "print"),
     ("http.workers", "7", "0"),
     ("http.read_timeout", "250ms", "0s"),
+    ("http.trusted_proxies", "10.0.0.0/8, fd00::/8,192.0.2.7", "10.0.0.0/33"),
     ("http.tls_certificate", "/etc/platen/chain.pem", " "),
     ("http.tls_key", "/etc/platen/key.pem", " "),
     ("ops.bind", "[::1]:0", "localhost"),
@@ -33,6 +34,8 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("limits.max_crash_report_size", "10MB", "0"),
     ("limits.max_json_size", "64KiB", "1.5MiB"),
     ("limits.max_timestamp_ahead", "5m", "soon"),
+    ("abuse.max_failed_authentications", "70", "-1"),
+    ("abuse.failure_window", "90s", "0s"),
     ("retention.logs", "13w", "0d"),
     ("retention.crash_reports", "2w", "90m"),
     ("log.format", "json", "xml"),
@@ -66,6 +69,10 @@ fn shown(config: &Config, key: &str) -> String {
         "http.base_path" => config.http.base_path.clone(),
         "http.workers" => config.http.workers.to_string(),
         "http.read_timeout" => format!("{}ms", config.http.read_timeout.as_millis()),
+        "http.trusted_proxies" => match &config.http.trusted_proxies[..] {
+            [_, _, _] => "10.0.0.0/8, fd00::/8,192.0.2.7".to_owned(),
+            other => format!("{other:?}"),
+        },
         "http.tls_certificate" => file(&config.http.tls.as_ref().map(|tls| tls.certificate.clone())),
         "http.tls_key" => file(&config.http.tls.as_ref().map(|tls| tls.key.clone())),
         "ops.bind" => config.ops.bind.to_string(),
@@ -96,6 +103,8 @@ fn shown(config: &Config, key: &str) -> String {
         "limits.max_timestamp_ahead" => {
             or_none(config.limits.max_timestamp_ahead.map(|ahead| format!("{}m", ahead.as_secs() / 60)))
         }
+        "abuse.max_failed_authentications" => config.abuse.max_failed_authentications.to_string(),
+        "abuse.failure_window" => format!("{}s", config.abuse.failure_window.as_secs()),
         "retention.logs" => or_none(config.retention.logs.map(weeks)),
         "retention.crash_reports" => or_none(config.retention.crash_reports.map(weeks)),
         "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),
@@ -237,14 +246,18 @@ fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
     assert!(told.starts_with("http.port in ") && told.contains("/test.toml line 2: unknown key"), "{told}");
     assert!(
         told.ends_with(
-            "section http allows bind, bind_file, base_path, workers, read_timeout, tls_certificate, tls_key"
+            "section http allows bind, bind_file, base_path, workers, read_timeout, trusted_proxies, tls_certificate, \
+             tls_key"
         ),
         "{told}"
     );
 
     let told = refusal(Some("[web]\nport = 80"), &[]);
     assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
-    assert!(told.ends_with("allowed are http, ops, database, blobs, limits, retention, log, telemetry"), "{told}");
+    assert!(
+        told.ends_with("allowed are http, ops, database, blobs, limits, abuse, retention, log, telemetry"),
+        "{told}"
+    );
 
     let told = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
     assert!(told.ends_with("not a section; allowed is a table [http]"), "{told}");

@@ -2,6 +2,7 @@
 
 use super::layers::Raw;
 use adapters_db::is_database_url;
+use http_actix::Network;
 use reqwest::Url;
 use std::fmt;
 use std::io;
@@ -76,6 +77,18 @@ pub(super) fn switch(raw: &Raw<'_>) -> Option<bool> {
 pub(super) fn count(raw: &Raw<'_>) -> Option<u16> {
     let count = number(raw)?.parse().ok()?;
     (1..=1024).contains(&count).then_some(count)
+}
+
+/// A bound on a number of things; 0 for none.
+pub(super) fn bound(raw: &Raw<'_>) -> Option<u32> {
+    number(raw)?.parse().ok().filter(|bound| *bound <= 1_000_000)
+}
+
+/// Addresses and networks with commas between.
+pub(super) fn networks(raw: &Raw<'_>) -> Option<Vec<Network>> {
+    let text = text(raw)?;
+    let named = text.split(',').map(str::trim).filter(|network| !network.is_empty());
+    named.map(Network::parse).collect()
 }
 
 pub(super) fn address(raw: &Raw<'_>) -> Option<Address> {

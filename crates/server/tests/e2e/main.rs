@@ -12,6 +12,7 @@ const SETUP: support::setup::Setup = support::setup::Setup::Defaults;
 // What the tests of the messages run over.
 use support::adapters::open;
 
+mod abuse;
 mod bounds;
 mod commands;
 mod defaults;

@@ -16,7 +16,7 @@ pub use client::{Connection, Reply, Request};
 
 use actix_server::ServerHandle;
 use async_trait::async_trait;
-use domain::access::AccessService;
+use domain::access::{AccessService, Throttle};
 use domain::blob::BlobStore;
 use domain::caller::OrganizationId;
 use domain::contract::Stores;
@@ -27,7 +27,7 @@ use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, a_fleet};
 use failing::Failing;
-use http_actix::{HttpConfig, Observers, Readiness, Services, json, serve};
+use http_actix::{HttpConfig, Network, Observers, Readiness, Services, json, serve};
 use kept::Kept;
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
@@ -43,6 +43,9 @@ pub struct Options {
     pub read_timeout: Duration,
     pub limits: Limits,
     pub observers: Observers,
+    pub trusted_proxies: Vec<Network>,
+    /// In a minute; 0 for any number.
+    pub max_failed_authentications: u32,
 }
 
 impl Default for Options {
@@ -52,6 +55,8 @@ impl Default for Options {
             read_timeout: Duration::from_secs(20),
             limits: Limits::default(),
             observers: Observers::default(),
+            trusted_proxies: Vec::new(),
+            max_failed_authentications: 0,
         }
     }
 }
@@ -104,6 +109,8 @@ impl Server {
             read_timeout: options.read_timeout,
             tls,
             limits: options.limits,
+            trusted_proxies: options.trusted_proxies,
+            throttle: Throttle::new(options.max_failed_authentications, Duration::from_mins(1)),
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
             observers: options.observers,

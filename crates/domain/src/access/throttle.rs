@@ -1,0 +1,156 @@
+//! How often one client may fail to authenticate (decision 42 of docs/decisions).
+
+#[cfg(test)]
+mod tests;
+
+use super::{CredentialDigest, SentCredentials};
+use crate::caller::Caller;
+use crate::timestamp::Timestamp;
+use core::net::{IpAddr, Ipv6Addr};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Clients whose failures are remembered at once.
+const MAX_CLIENTS: usize = 16 * 1024;
+
+/// Sets of credentials of each of two generations that are remembered as valid.
+const MAX_ADMITTED: usize = 32 * 1024;
+
+/// Remembers who failed, and which credentials were valid lately: those pass, whoever fails beside them
+/// behind the same address.
+pub struct Throttle {
+    window: Duration,
+    /// How far one failure moves a client; none is ever refused where it is zero.
+    step: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    clients: HashMap<IpAddr, Failures>,
+    admitted: HashSet<CredentialDigest>,
+    admitted_before: HashSet<CredentialDigest>,
+}
+
+/// What is remembered of a client that failed.
+#[derive(Clone, Copy)]
+struct Failures {
+    /// When it has made up for all of them.
+    clear: Timestamp,
+    /// Until when nobody needs to be told again that it has none left.
+    told: Option<Timestamp>,
+}
+
+impl Throttle {
+    /// Lets each client fail so often within the window; 0 for any number.
+    #[must_use]
+    pub fn new(failures: u32, window: Duration) -> Self {
+        Self { window, step: window.checked_div(failures).unwrap_or_default(), state: Mutex::default() }
+    }
+
+    /// How long the client has to wait until these credentials are looked up; `None` if they are at once.
+    #[must_use]
+    pub fn wait(&self, client: IpAddr, sent: &SentCredentials, now: Timestamp) -> Option<Duration> {
+        if self.step.is_zero() {
+            return None;
+        }
+        let mut state = self.lock();
+        let clear = state.clients.get(&network(client))?.clear;
+        if clear <= now {
+            state.clients.remove(&network(client));
+            return None;
+        }
+        // The clock may have been set back: nobody waits for longer than the window.
+        let wait = self.wait_until(clear.min(now.plus(self.window)), now)?;
+        // What isn't there can't be guessed.
+        let fingerprint = sent.fingerprint()?;
+        (!state.is_admitted(&fingerprint)).then_some(wait)
+    }
+
+    /// Takes note of what came of a look-up: `caller`, or nobody. Only credentials that were sent can fail; the crash
+    /// report passes over an invalid `MisKey` beside a valid `HardwareHash` (decision A5), which is counted all the same.
+    /// Answers whether somebody is to be told that the client has no failure left: once in a window.
+    #[must_use]
+    pub fn note(&self, client: IpAddr, sent: &SentCredentials, caller: Option<&Caller>, now: Timestamp) -> bool {
+        let Some(fingerprint) = sent.fingerprint().filter(|_| !self.step.is_zero()) else {
+            return false;
+        };
+        let [mis_key, hardware_hash] = sent.are_there();
+        let is_valid = caller
+            .is_some_and(|caller| (!mis_key || caller.user.is_some()) && (!hardware_hash || caller.computer.is_some()));
+        let mut state = self.lock();
+        if is_valid {
+            state.admit(fingerprint);
+            return false;
+        }
+        state.forget(&fingerprint);
+        self.count(state.failures(network(client), now), now)
+    }
+
+    fn count(&self, failures: &mut Failures, now: Timestamp) -> bool {
+        failures.clear = failures.clear.clamp(now, now.plus(self.window)).plus(self.step);
+        let is_used_up = self.wait_until(failures.clear, now).is_some();
+        let is_news = is_used_up && failures.told.is_none_or(|told| told <= now);
+        if is_news {
+            failures.told = Some(now.plus(self.window));
+        }
+        is_news
+    }
+
+    /// The wait of a client that has made up for its failures at `clear`, until one more is free.
+    fn wait_until(&self, clear: Timestamp, now: Timestamp) -> Option<Duration> {
+        let free = now.plus(self.window).minus(self.step);
+        let micros = clear.as_micros().saturating_sub(free.as_micros());
+        (micros > 0).then(|| Duration::from_micros(micros.unsigned_abs()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn is_admitted(&self, fingerprint: &CredentialDigest) -> bool {
+        self.admitted.contains(fingerprint) || self.admitted_before.contains(fingerprint)
+    }
+
+    fn admit(&mut self, fingerprint: CredentialDigest) {
+        if self.admitted.len() >= MAX_ADMITTED && !self.admitted.contains(&fingerprint) {
+            self.admitted_before = std::mem::take(&mut self.admitted);
+        }
+        self.admitted.insert(fingerprint);
+    }
+
+    fn forget(&mut self, fingerprint: &CredentialDigest) {
+        self.admitted.remove(fingerprint);
+        self.admitted_before.remove(fingerprint);
+    }
+
+    fn failures(&mut self, client: IpAddr, now: Timestamp) -> &mut Failures {
+        if self.clients.len() >= MAX_CLIENTS && !self.clients.contains_key(&client) {
+            self.make_room(now);
+        }
+        self.clients.entry(client).or_insert(Failures { clear: now, told: None })
+    }
+
+    /// Forgets those who have made up for their failures, and where that isn't enough, the half that has failed least:
+    /// who wants to be forgotten needs thousands of addresses that fail as often as he does.
+    fn make_room(&mut self, now: Timestamp) {
+        self.clients.retain(|_, failures| failures.clear > now);
+        if self.clients.len() < MAX_CLIENTS {
+            return;
+        }
+        let mut ranks: Vec<_> = self.clients.iter().map(|(client, failures)| (failures.clear, *client)).collect();
+        let (_, &mut middle, _) = ranks.select_nth_unstable(MAX_CLIENTS / 2);
+        self.clients.retain(|client, failures| (failures.clear, *client) > middle);
+    }
+}
+
+/// What is counted as one client: an address, or the network of 64 bits that one has in IPv6.
+fn network(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
