@@ -18,8 +18,8 @@ use domain::error::StoreError;
 use futures_util::TryStreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityTrait, IntoActiveModel, Iterable, ModelTrait,
-    PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, Statement, Value,
+    ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityName, EntityTrait, IntoActiveModel, Iterable,
+    ModelTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, Statement, Value,
 };
 use std::collections::HashMap;
 
@@ -33,11 +33,11 @@ const COUNTED: [&str; 3] = ["organization", "user_account", "log_entry"];
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// A record has the key of one of ours and says something else.
-    #[error("the target holds another record as {table} {key}; copy into an empty database")]
-    Different { table: String, key: String },
+    #[error("the target holds another record as {record}; copy into an empty database")]
+    Different { record: String },
     /// The target has a record that the source lacks.
-    #[error("the target holds {table} {key}, which the source doesn't; copy into an empty database")]
-    Foreign { table: String, key: String },
+    #[error("the target holds {record}, which the source doesn't; copy into an empty database")]
+    Foreign { record: String },
     /// The database that is copied failed.
     #[error("the source")]
     Source(#[source] StoreError),
@@ -166,12 +166,13 @@ impl<'a> RecordCopy<'a> {
     {
         let origin = self.from.counterparts::<E>(&rows).await?;
         for row in rows {
-            let (table, key) = (|| table.to_owned(), || shown(&row));
-            match origin.get(&key_text(&row)) {
-                Some(same) if *same == row => {}
-                Some(_) => return Err(CopyError::Different { table: table(), key: key() }),
-                None => return Err(CopyError::Foreign { table: table(), key: key() }),
+            let same = origin.get(&key_text(&row));
+            if same == Some(&row) {
+                continue;
             }
+            let record = format!("{table} {}", self.to.shown(&row).await?);
+            let is_ours = same.is_some();
+            return Err(if is_ours { CopyError::Different { record } } else { CopyError::Foreign { record } });
         }
         Ok(())
     }
@@ -242,6 +243,34 @@ impl Side<'_> {
         let there = E::find().filter(keys).all(&self.core.reads).await.map_err(self.failed)?;
         Ok(there.into_iter().map(|row| (key_text(&row), row)).collect())
     }
+
+    /// The key of a row for people. That of a credential is its digest, which tells them nothing: they are told
+    /// whose it is.
+    async fn shown<M: ModelTrait>(&self, row: &M) -> Result<String, CopyError> {
+        match &key(row)[..] {
+            [digest @ Value::Bytes(_)] => self.holder(<M::Entity>::default().table_name(), digest.clone()).await,
+            key => Ok(key.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// Who has the credential with this digest.
+    async fn holder(&self, table: &str, digest: Value) -> Result<String, CopyError> {
+        let sql = match table {
+            "mis_key" => {
+                "SELECT 'of user \"' || user_account.name || '\" of \"' || organization.name || '\"' FROM mis_key
+                JOIN user_account ON user_account.id = mis_key.user_id
+                JOIN organization ON organization.id = user_account.organization_id WHERE mis_key.digest = $1"
+            }
+            _ => {
+                "SELECT 'of computer \"' || computer.name || '\" of \"' || organization.name || '\"' FROM hardware_hash
+                JOIN computer ON computer.guid = hardware_hash.computer_guid
+                JOIN organization ON organization.id = computer.organization_id WHERE hardware_hash.digest = $1"
+            }
+        };
+        let row = self.core.reads.query_one_raw(self.core.statement(sql, [digest])).await.map_err(self.failed)?;
+        let holder = row.map(|row| row.try_get_by_index(0)).transpose().map_err(self.failed)?;
+        Ok(holder.unwrap_or_else(|| "of nobody".to_owned()))
+    }
 }
 
 impl std::ops::AddAssign for CopiedRecords {
@@ -257,13 +286,6 @@ fn key_columns<E: EntityTrait>() -> impl Iterator<Item = E::Column> {
 
 fn key<M: ModelTrait>(row: &M) -> Vec<Value> {
     key_columns::<M::Entity>().map(|column| row.get(column)).collect()
-}
-
-/// The key for people; a digest of a credential tells them nothing.
-fn shown<M: ModelTrait>(row: &M) -> String {
-    let shown =
-        |value: Value| if matches!(value, Value::Bytes(_)) { "(a digest)".to_owned() } else { value.to_string() };
-    key(row).into_iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
 /// The key for look-ups.

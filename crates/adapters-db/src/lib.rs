@@ -53,4 +53,4 @@ pub use log_entry::SqlLogRepository;
 pub use refusal::SqlRefusalRepository;
 pub use resource::SqlResourceRepository;
 pub use retention::SqlRetentionRepository;
-pub use url::is_database_url;
+pub use url::{is_database_url, missing_file};

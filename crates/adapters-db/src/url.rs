@@ -23,6 +23,15 @@ pub fn is_database_url(url: &str) -> bool {
     Place::parse(url).is_ok()
 }
 
+/// The file of the database that this URL names, where there is none yet.
+#[must_use]
+pub fn missing_file(url: &str) -> Option<PathBuf> {
+    match Place::parse(url) {
+        Ok(Place::File(path)) if !path.exists() => Some(path),
+        _ => None,
+    }
+}
+
 impl Place {
     /// Reads the URL of the configuration. The path of a file stands as it is: nothing in it is
     /// decoded.
@@ -122,6 +131,19 @@ mod tests {
         assert_eq!(file_of("sqlite:///srv/a b/100%/%20#1.db"), Path::new("/srv/a b/100%/%20#1.db"));
         assert_eq!(file_of("sqlite://data/x.db"), std::env::current_dir().unwrap().join("data/x.db"));
         assert_eq!(file_of("sqlite:x.db"), std::env::current_dir().unwrap().join("x.db"));
+    }
+
+    #[test]
+    fn a_file_is_missing_until_it_is_there() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let url = format!("sqlite://{}", file.path().display());
+        assert_eq!(super::missing_file(&url), None);
+        let path = file.path().to_owned();
+        file.close().unwrap();
+        assert_eq!(super::missing_file(&url), Some(path));
+        for url in ["sqlite::memory:", "postgres://db.example/platen", "unusable"] {
+            assert_eq!(super::missing_file(url), None, "{url}");
+        }
     }
 
     #[test]

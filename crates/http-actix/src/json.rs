@@ -93,7 +93,7 @@ impl Parser<'_> {
                 return Ok(json);
             }
         }
-        Err("no value begins so")
+        Err("a value (a text in double quotes, a number, true, false, null, [ or {) is missing")
     }
 
     fn array(&mut self) -> Parsed<Json> {
@@ -335,6 +335,13 @@ mod tests {
         for text in refused {
             assert!(parse(text).is_err(), "{:?}", String::from_utf8_lossy(text));
         }
+        assert_eq!(
+            parse(b"{\"a\": 'b'}"),
+            Err(
+                "a value (a text in double quotes, a number, true, false, null, [ or {) is missing at line 1, column 7"
+                    .to_owned()
+            )
+        );
         assert_eq!(parse(b"[1 2]"), Err("a comma or ] is missing at line 1, column 4".to_owned()));
         assert_eq!(
             parse("[\"é\",\n  \"é\" 2]".as_bytes()),

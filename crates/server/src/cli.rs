@@ -10,6 +10,7 @@ mod failure;
 mod fleet;
 mod healthcheck;
 mod key;
+mod listing;
 mod logs;
 mod look;
 mod manual;
@@ -35,7 +36,6 @@ use std::time::Duration;
 /// Resource store, log intake and device status for print companies.
 #[derive(Debug, Parser)]
 #[command(name = "platen", version, propagate_version = true, disable_help_subcommand = true)]
-#[command(arg_required_else_help = false)]
 struct Cli {
     /// Configuration to read [default: platen.toml in the current folder, if it is there]
     #[arg(long, value_name = "FILE", global = true)]
@@ -65,6 +65,9 @@ enum Command {
     #[command(subcommand, arg_required_else_help = false)]
     Blobs(blobs::BlobsCommand),
     /// Copy all records and contents into another database and blob store
+    ///
+    /// Stop the servers on both sides first: a copy is refused where one of them runs, and keeps them out as long as
+    /// it runs itself. It can be interrupted and started again.
     Copy {
         /// Configuration of the target, of which the environment changes nothing
         #[arg(long, value_name = "FILE")]
@@ -220,8 +223,8 @@ mod tests {
     #[test]
     fn wrong_usage_is_told_in_one_line() {
         let lines = [
-            ("platen", "requires a subcommand"),
             ("platen serv", "unrecognized subcommand 'serv'"),
+            ("platen --config c.toml", "requires a subcommand"),
             ("platen fleet", "requires a subcommand"),
             ("platen fleet apply", "<FILE>"),
             ("platen key issue --organization A", "--user <NAME>"),
@@ -242,6 +245,15 @@ mod tests {
             assert!(!told.contains('\n') && !told.contains("  "), "{line}: {told}");
             assert!(told.ends_with("(see platen --help)"), "{line}: {told}");
         }
+    }
+
+    #[test]
+    fn who_names_no_command_is_helped() {
+        let error = parse("platen").unwrap_err();
+        let help = failure::help(&error).unwrap();
+        assert!(help.contains("Usage: platen") && help.contains("healthcheck"), "{help}");
+        assert_eq!(failure::usage_line(&error), "error: a command is required (see platen --help)");
+        assert_eq!(failure::help(&parse("platen fleet").unwrap_err()), None);
     }
 
     #[test]

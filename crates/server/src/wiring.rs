@@ -19,6 +19,7 @@ use http_actix::{Readiness, Services};
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -48,6 +49,11 @@ fn database_config(section: &DatabaseSection, missing: Missing) -> DatabaseConfi
         acquire_timeout: DATABASE_TIMEOUT,
         make_missing: missing == Missing::Make,
     }
+}
+
+/// The file of the database, where it is one that isn't there.
+pub(crate) fn missing_file(section: &DatabaseSection) -> Option<PathBuf> {
+    adapters_db::missing_file(section.url.expose_secret())
 }
 
 /// Opens the database and brings its schema up to date.

@@ -74,6 +74,23 @@ async fn a_database_of_somebody_else_is_left_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_credential_of_somebody_else_is_told_by_its_holder() {
+    let (sqlite, postgres) = pair().await;
+    sqlite.fill_all().await;
+    copy(&sqlite, &postgres).await.unwrap();
+    for (sql, told) in [
+        ("UPDATE mis_key SET revoked_at = 17", "another record as mis_key of user \""),
+        ("DELETE FROM hardware_hash", "the target holds hardware_hash of computer \""),
+    ] {
+        let changed = if sql.starts_with("DELETE") { &sqlite } else { &postgres };
+        changed.run(sql).await;
+        let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
+        assert!(error.contains(told) && error.contains("\" of \""), "{error}");
+        postgres.run("UPDATE mis_key SET revoked_at = 6").await;
+    }
+}
+
+#[tokio::test]
 async fn a_record_of_the_last_table_that_is_of_somebody_else_is_noticed_before_anything_is_copied() {
     let (sqlite, postgres) = pair().await;
     sqlite.fill_all().await;

@@ -5,6 +5,7 @@ mod tests;
 
 use super::{Computer, Device, Fleet, FleetOrganization, Job, MIN_KEY_LENGTH, Queue, Secret, User};
 use crate::access::reads_as_itself;
+use crate::detail::quoted;
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use crate::json::Json;
 use crate::text::{is_blank, storable};
@@ -226,7 +227,7 @@ impl<'a> Node<'a> {
             return Ok(None);
         };
         let guid = value.as_text().and_then(parse);
-        guid.map(Some).ok_or_else(|| self.wrong(name, "is not a GUID"))
+        guid.map(Some).ok_or_else(|| self.wrong(name, &no_guid(value)))
     }
 
     fn required_guid<T>(&self, name: &str, parse: fn(&str) -> Option<T>) -> Read<T> {
@@ -239,8 +240,16 @@ impl<'a> Node<'a> {
         };
         let read = |node: Node| {
             let guid = node.value.as_text().and_then(ResourceGuid::parse);
-            guid.ok_or_else(|| FleetFileError { path: node.path, problem: "is not a GUID".to_owned() })
+            guid.ok_or_else(|| FleetFileError { problem: no_guid(node.value), path: node.path })
         };
         nodes.into_iter().map(read).collect::<Read<Vec<_>>>().map(Some)
+    }
+}
+
+/// Quotes what stands where a GUID should. Where a credential may stand nothing is quoted.
+fn no_guid(value: &Json) -> String {
+    match value {
+        Json::Text(text) => format!("{} is not a GUID", quoted(text)),
+        _ => "must be a GUID, in quotation marks".to_owned(),
     }
 }

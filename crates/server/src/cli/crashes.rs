@@ -4,6 +4,7 @@ mod stack;
 
 use super::export::{Destination, Folder, Names};
 use super::failure::Failure;
+use super::listing::Listing;
 use super::look::{Look, Period, Register, json_line, look};
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
@@ -53,7 +54,7 @@ pub(super) struct List {
     #[command(flatten)]
     period: Period,
     /// Only those of this computer
-    #[arg(long, value_name = "GUID", value_parser = values::computer)]
+    #[arg(long, value_name = "GUID", value_parser = values::guid(ComputerGuid::parse))]
     computer: Option<ComputerGuid>,
 }
 
@@ -61,15 +62,11 @@ pub(super) struct List {
 #[derive(Debug, Args)]
 pub(super) struct Report {
     /// Id of the report, which its client was answered in Crash-Report-Id
-    #[arg(value_name = "ID", value_parser = id)]
+    #[arg(value_name = "ID", value_parser = values::guid(CrashReportId::parse))]
     id: CrashReportId,
     /// Only if it is of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
-}
-
-fn id(text: &str) -> Result<CrashReportId, String> {
-    CrashReportId::parse(text).ok_or_else(|| "it is not a GUID".to_owned())
 }
 
 pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<ExitCode, Failure> {
@@ -97,28 +94,24 @@ async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen
     let (from, to) = asked.period.bounds();
     let filter = CrashReportFilter { from, to, computer: asked.computer };
     let mut reports = inspection.crash_reports(register.ids(), filter);
-    let mut table = Table::new(COLUMNS, screen);
+    let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
     while let Some(report) = reports.try_next().await? {
         let organization = register.name(report.organization);
-        if asked.look.json {
-            json_line(out, &json_of_listed(organization, &report))?;
-        } else {
-            table.row(out, cells(organization, &report))?;
-        }
+        listing.record(out, || json_of_listed(organization, &report), || cells(organization, &report))?;
     }
-    table.flush(out)
+    listing.end(out, "no crash reports found")
 }
 
 const COLUMNS: [Column; 9] = [
-    Column("RECEIVED", 20),
-    Column("ID", 36),
-    Column("ORGANIZATION", 6),
-    Column("APPLICATION", 6),
-    Column("VERSION", 5),
-    Column("OS", 5),
-    Column("USER", 4),
-    Column("PARTS", 1),
-    Column("SIZE", 4),
+    Column::new("RECEIVED", 20),
+    Column::new("ID", 36),
+    Column::new("ORGANIZATION", 6),
+    Column::new("APPLICATION", 6),
+    Column::beside("VERSION", 5),
+    Column::beside("OS", 5),
+    Column::beside("USER", 4),
+    Column::beside("PARTS", 1),
+    Column::beside("SIZE", 4),
 ];
 
 fn cells(organization: &str, report: &InspectedCrashReport) -> Vec<Cell> {
@@ -207,8 +200,13 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Scree
     Ok(())
 }
 
-const PART_COLUMNS: [Column; 5] =
-    [Column("PART", 9), Column("NAME", 4), Column("FILE", 4), Column("CONTENT TYPE", 6), Column("SIZE", 6)];
+const PART_COLUMNS: [Column; 5] = [
+    Column::new("PART", 9),
+    Column::new("NAME", 4),
+    Column::new("FILE", 4),
+    Column::new("CONTENT TYPE", 6),
+    Column::new("SIZE", 6),
+];
 
 fn json_of(organization: &str, report: &StoredCrashReport) -> Value {
     let part = |part: &CrashPart| {

@@ -1,9 +1,10 @@
 //! `platen devices`
 
 use super::failure::Failure;
-use super::look::{Look, Register, json_line, look};
+use super::listing::Listing;
+use super::look::{Look, Register, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Table, Tint, clipped, columns_of, padded, visible};
+use super::table::{Cell, Column, Screen, Tint, clipped, columns_of, padded, visible};
 use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
@@ -57,13 +58,13 @@ async fn list(
     out: &mut Out<'_>,
 ) -> Result<()> {
     let on_terminal = shown.screen.width.is_some();
-    let inks = (!on_terminal).then_some(Column("INKS", 4));
-    let mut table = Table::new(COLUMNS.into_iter().chain(inks), shown.screen);
+    let inks = (!on_terminal).then_some(Column::new("INKS", 4));
+    let mut listing = Listing::new(COLUMNS.into_iter().chain(inks), shown.screen, arguments.look.json);
     for organization in Register::read(inspection, arguments.look.organization.as_deref()).await?.organizations() {
         let mut devices = inspection.devices(organization.id, arguments.status.clone());
         while let Some(device) = devices.try_next().await? {
-            if arguments.look.json {
-                json_line(out, &json_of(&organization.name, &device, shown.now))?;
+            if listing.is_json() {
+                listing.object(out, &json_of(&organization.name, &device, shown.now))?;
                 continue;
             }
             let inks = device.status.as_ref().map_or(&[][..], |status| &status.remaining_inks);
@@ -71,24 +72,24 @@ async fn list(
             if !on_terminal {
                 cells.push(Cell::new(shares(inks)));
             }
-            table.row(out, cells)?;
+            listing.row(out, cells)?;
             if on_terminal {
-                bars(inks, shown.screen).try_for_each(|bar| table.note(out, bar))?;
+                bars(inks, shown.screen).try_for_each(|bar| listing.note(out, bar))?;
             }
         }
     }
-    table.flush(out)
+    listing.end(out, "no devices found")
 }
 
 const COLUMNS: [Column; 8] = [
-    Column("ORGANIZATION", 8),
-    Column("DEVICE", 8),
-    Column("STATUS", 8),
-    Column("AGE", 4),
-    Column("CONNECTION", 4),
-    Column("TEMPERATURE", 4),
-    Column("QUEUE", 6),
-    Column("MESSAGE", 7),
+    Column::new("ORGANIZATION", 8),
+    Column::new("DEVICE", 8),
+    Column::new("STATUS", 8),
+    Column::new("AGE", 4),
+    Column::new("CONNECTION", 4),
+    Column::new("TEMPERATURE", 4),
+    Column::new("QUEUE", 6),
+    Column::new("MESSAGE", 7),
 ];
 
 fn cells(organization: &str, device: &InspectedDevice, now: Timestamp) -> Vec<Cell> {

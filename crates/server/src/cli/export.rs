@@ -17,6 +17,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of a name that every file system takes, with some room for a number.
 const LONGEST: usize = 200;
 
+/// Why nothing is written.
+const THERE: &str = "is there already; --force overwrites it";
+
 /// Names under which Windows has devices, whatever extension follows.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
@@ -52,7 +55,7 @@ impl Place {
     fn new(path: PathBuf, force: bool) -> Result<Self> {
         match fs::symlink_metadata(&path) {
             Ok(found) if found.is_dir() => bail!("{} is a folder", path.display()),
-            Ok(_) if !force => bail!("{} is there already; --force overwrites it", path.display()),
+            Ok(_) if !force => bail!("{} {THERE}", path.display()),
             _ => Ok(Self { path, force }),
         }
     }
@@ -115,9 +118,7 @@ impl Place {
         // Unlike a renaming, a link never takes the place of a file that came meanwhile.
         match fs::hard_link(whole, &self.path) {
             Ok(()) => Ok(fs::remove_file(whole)?),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                bail!("it is there already; --force overwrites it")
-            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("it {THERE}"),
             // A file system without links.
             Err(_) if fs::symlink_metadata(&self.path).is_err() => Ok(fs::rename(whole, &self.path)?),
             Err(error) => Err(error.into()),

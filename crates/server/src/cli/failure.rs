@@ -1,6 +1,7 @@
 //! How commands fail: one line on stderr and the exit code.
 
 use super::table::visible;
+use clap::error::ErrorKind;
 use std::process::ExitCode;
 
 /// Wrong usage, configuration or fleet file.
@@ -33,14 +34,26 @@ impl Failure {
     }
 }
 
-/// Tells stderr what is wrong with the command line.
+/// Tells stderr what is wrong with the command line; whoever names no command is shown them before.
+#[expect(clippy::print_stderr, reason = "the help of a failed command must not be taken for its answer")]
 pub(super) fn report_usage(error: &clap::Error) -> ExitCode {
+    if let Some(help) = help(error) {
+        eprintln!("{help}");
+    }
     tell(&usage_line(error));
     ExitCode::from(MISUSE)
 }
 
+/// The help that clap gives instead of an error.
+pub(super) fn help(error: &clap::Error) -> Option<String> {
+    (error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand).then(|| error.render().to_string())
+}
+
 /// What clap says, in one line: without the usage, which `--help` shows.
 pub(super) fn usage_line(error: &clap::Error) -> String {
+    if help(error).is_some() {
+        return "error: a command is required (see platen --help)".to_owned();
+    }
     let told = error.render().to_string();
     let told = told.split("Usage:").next().unwrap_or_default();
     let told = told.split("For more information").next().unwrap_or_default();

@@ -43,7 +43,11 @@ pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCo
         Task::Apply(_) => Missing::Make,
         Task::Export(_) => Missing::Refuse,
     };
+    let made = wiring::missing_file(&config.database);
     let (database, _) = wiring::open_database(&config.database, missing).await?;
+    if let Some(file) = made {
+        output::notice(&format!("made the database {}, which was not there", file.display()));
+    }
     let done = execute(&wiring::fleet_service(&database), task).await;
     wiring::close(database).await;
     done?;

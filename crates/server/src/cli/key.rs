@@ -39,7 +39,15 @@ async fn execute(fleet: &domain::fleet::FleetService, command: KeyCommand) -> an
         KeyCommand::Issue(holder) => output::key(&fleet.issue_key(&holder.organization, &holder.user).await?),
         KeyCommand::Revoke(holder) => {
             let revoked = fleet.revoke_keys(&holder.organization, &holder.user).await?.revoked;
-            output::line(&format!("revoked {revoked} keys of {} of {}", holder.user, holder.organization))
+            output::line(&told(revoked, &holder))
         }
+    }
+}
+
+fn told(revoked: u64, Holder { organization, user }: &Holder) -> String {
+    match revoked {
+        0 => format!("revoked 0 keys of {user} of {organization}: the user had none that was valid"),
+        1 => format!("revoked 1 key of {user} of {organization}"),
+        _ => format!("revoked {revoked} keys of {user} of {organization}"),
     }
 }

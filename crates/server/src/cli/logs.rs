@@ -1,9 +1,10 @@
 //! `platen logs`
 
 use super::failure::Failure;
-use super::look::{Look, Period, Register, json_line, look};
-use super::output::{Out, ReaderGone, is_stdout_read};
-use super::table::{Cell, Column, Screen, Table};
+use super::listing::Listing;
+use super::look::{Look, Period, Register, look};
+use super::output::{self, Out, ReaderGone, is_stdout_read};
+use super::table::{Cell, Column, Screen};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
@@ -84,11 +85,12 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
     look(config, async |database, out| {
         let inspection = database.inspection();
         let register = Register::read(&inspection, asked.look.organization.as_deref()).await?;
-        let mut shown = Shown { register, json: asked.look.json, table: Table::new(COLUMNS, Screen::of_stdout()) };
+        let listing = Listing::new(COLUMNS, Screen::of_stdout(), asked.look.json);
+        let shown = Shown { register, listing };
         if asked.follow {
-            return follow(&inspection, &asked, &mut shown, out, is_stdout_read).await;
+            return follow(&inspection, &asked, shown, out, is_stdout_read).await;
         }
-        list(&inspection, asked.filter(), &mut shown, out).await
+        list(&inspection, asked.filter(), shown, out).await
     })
     .await
 }
@@ -96,26 +98,27 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
 async fn list(
     inspection: &dyn InspectionRepository,
     filter: LogFilter,
-    shown: &mut Shown,
+    mut shown: Shown,
     out: &mut Out<'_>,
 ) -> Result<()> {
     let mut entries = inspection.log_entries(shown.register.ids(), filter);
     while let Some(entry) = entries.try_next().await? {
         shown.entry(&entry, out)?;
     }
-    shown.table.flush(out)
+    shown.listing.end(out, "no log entries found")
 }
 
 /// Goes on until it fails, is interrupted, or nobody reads any more.
 async fn follow(
     inspection: &dyn InspectionRepository,
     asked: &LogsArguments,
-    shown: &mut Shown,
+    mut shown: Shown,
     out: &mut Out<'_>,
     is_read: fn() -> bool,
 ) -> Result<()> {
     let only = asked.look.organization.is_some().then(|| shown.register.ids()).and_then(|ids| ids.first().copied());
     let mut follower = inspection.follow_log(only, asked.filter()).await?;
+    output::notice("waiting for entries; Ctrl-C ends");
     while is_read() {
         let entries = follower.next().await?;
         if entries.iter().any(|entry| !shown.register.knows(entry.organization)) {
@@ -125,7 +128,7 @@ async fn follow(
             shown.entry(entry, out)?;
         }
         if entries.is_empty() {
-            shown.table.flush(out)?;
+            shown.listing.flush(out)?;
             out.flush()?;
             sleep(PAUSE).await;
         }
@@ -136,41 +139,41 @@ async fn follow(
 /// How entries are shown.
 struct Shown {
     register: Register,
-    json: bool,
-    table: Table,
+    listing: Listing,
 }
 
 impl Shown {
     fn entry(&mut self, entry: &InspectedLogEntry, out: &mut Out<'_>) -> Result<()> {
         let organization = self.register.name(entry.organization);
-        if self.json {
-            return json_line(out, &json_of(organization, entry));
-        }
-        let shown = &entry.entry;
-        let texts = [
-            &entry.received.to_string(),
-            organization,
-            entry.log_type.as_str(),
-            &shown.user,
-            &shown.source,
-            &shown.version,
-            &shown.computer,
-            &shown.description,
-        ];
-        self.table.row(out, texts.into_iter().map(Cell::new).collect())
+        self.listing.record(out, || json_of(organization, entry), || cells(organization, entry))
     }
 }
 
 const COLUMNS: [Column; 8] = [
-    Column("RECEIVED", 20),
-    Column("ORGANIZATION", 4),
-    Column("TYPE", 3),
-    Column("USER", 4),
-    Column("SOURCE", 6),
-    Column("VERSION", 5),
-    Column("COMPUTER", 6),
-    Column("DESCRIPTION", 11),
+    Column::new("RECEIVED", 20),
+    Column::new("ORGANIZATION", 4),
+    Column::beside("TYPE", 4),
+    Column::new("USER", 4),
+    Column::new("SOURCE", 6),
+    Column::beside("VERSION", 5),
+    Column::new("COMPUTER", 6),
+    Column::new("DESCRIPTION", 24),
 ];
+
+fn cells(organization: &str, entry: &InspectedLogEntry) -> Vec<Cell> {
+    let shown = &entry.entry;
+    let texts = [
+        &entry.received.to_string(),
+        organization,
+        entry.log_type.as_str(),
+        &shown.user,
+        &shown.source,
+        &shown.version,
+        &shown.computer,
+        &shown.description,
+    ];
+    texts.into_iter().map(Cell::new).collect()
+}
 
 fn json_of(organization: &str, entry: &InspectedLogEntry) -> Value {
     json!({
@@ -272,10 +275,10 @@ mod tests {
         });
         let register = Register::read(&inspection, None).await.unwrap();
         let screen = Screen { width: None, colours: false };
-        let mut shown = Shown { register, json: false, table: Table::new(COLUMNS, screen) };
+        let shown = Shown { register, listing: Listing::new(COLUMNS, screen, false) };
         let mut answer = Vec::new();
         let is_read = || READS.fetch_add(1, Ordering::Relaxed) < 4;
-        let ended = follow(&inspection, &asked("logs --follow"), &mut shown, &mut Out::new(&mut answer), is_read).await;
+        let ended = follow(&inspection, &asked("logs --follow"), shown, &mut Out::new(&mut answer), is_read).await;
         assert!(ended.unwrap_err().is::<ReaderGone>());
         let answer = String::from_utf8(answer).unwrap();
         let lines: Vec<&str> = answer.lines().collect();

@@ -47,7 +47,7 @@ pub(super) struct Period {
 
 impl Period {
     pub(super) fn bounds(&self) -> (Option<Timestamp>, Option<Timestamp>) {
-        let since = self.since.map(|since| wiring::clock().now().minus(since));
+        let since = self.since.map(values::ago);
         (self.from.or(since), self.to)
     }
 }

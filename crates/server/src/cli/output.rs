@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use domain::fleet::{Applied, NewKey};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fmt;
-use std::io::{self, ErrorKind, Write, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 
 /// Prints one line at once. Whoever has read enough, as `head` does, ends nothing but the reading.
 pub(super) fn line(text: &str) -> Result<()> {
@@ -90,6 +90,15 @@ pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
     // All are tried: one that can't be printed is no reason to lose the others.
     let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
     printed.into_iter().collect()
+}
+
+/// Tells whoever sits before a terminal what an answer alone doesn't say. Scripts are told nothing: their stderr
+/// is for what went wrong.
+#[expect(clippy::print_stderr, reason = "notices must not mix with the answer on stdout")]
+pub(super) fn notice(text: &str) {
+    if stderr().is_terminal() {
+        eprintln!("{}", visible(text));
+    }
 }
 
 /// Tells stderr what the operator should know, apart from what the command answers.

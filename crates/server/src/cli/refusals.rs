@@ -1,12 +1,12 @@
 //! `platen refusals`
 
 use super::failure::Failure;
-use super::look::{Look, Register, json_line, look};
+use super::listing::Listing;
+use super::look::{Look, Register, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Table};
+use super::table::{Cell, Column, Screen, clipped, visible, wrapped};
 use super::values;
 use crate::config::Config;
-use crate::wiring;
 use clap::Args;
 use domain::guid::ComputerGuid;
 use domain::refusal::{RefusalFilter, RefusalRepository, Refused};
@@ -22,7 +22,7 @@ pub(super) struct RefusalsArguments {
     #[command(flatten)]
     look: Look,
     /// Only those of this computer
-    #[arg(long, value_name = "GUID", value_parser = values::computer)]
+    #[arg(long, value_name = "GUID", value_parser = values::guid(ComputerGuid::parse))]
     computer: Option<ComputerGuid>,
     /// Only those of this last while, such as 90s, 30m, 1h or 2d
     #[arg(long, value_name = "DURATION", value_parser = values::since)]
@@ -31,7 +31,7 @@ pub(super) struct RefusalsArguments {
 
 pub(super) async fn run(config: &Config, arguments: RefusalsArguments) -> Result<ExitCode, Failure> {
     let RefusalsArguments { look: Look { organization, json }, computer, since } = arguments;
-    let since = since.map(|since| wiring::clock().now().minus(since));
+    let since = since.map(values::ago);
     let filter = RefusalFilter { organization, computer, since };
     look(config, async |database, out| {
         // An organization that isn't registered is not one that was refused nothing.
@@ -50,29 +50,47 @@ async fn list(
     screen: Screen,
     out: &mut Out<'_>,
 ) -> anyhow::Result<()> {
-    let mut table = Table::new(COLUMNS, screen);
+    // On a terminal the particulars stand under their row: they are as long as a line, and say what was wrong.
+    let detail = screen.width.is_none().then_some(Column::new("DETAIL", 8));
+    let mut listing = Listing::new(COLUMNS.into_iter().chain(detail), screen, as_json);
     let mut behind = None;
     loop {
         let page = refusals.page(filter, behind, PAGE).await?;
         let Some(last) = page.last() else {
-            return table.flush(out);
+            return listing.end(out, "no refusals found; they are kept for 7 days");
         };
         behind = Some((last.refusal.at, last.number));
         for refused in &page {
-            if as_json { json_line(out, &json_of(refused)) } else { table.row(out, cells(refused)) }?;
+            if listing.is_json() {
+                listing.object(out, &json_of(refused))?;
+                continue;
+            }
+            let mut cells = cells(refused);
+            let detail = &refused.refusal.detail;
+            if let Some(room) = screen.width {
+                listing.row(out, cells)?;
+                let lines = wrapped(&visible(detail), room.saturating_sub(INDENT.len()));
+                lines.iter().try_for_each(|line| listing.note(out, clipped(&format!("{INDENT}{line}"), room)))?;
+            } else {
+                cells.push(Cell::new(detail));
+                listing.row(out, cells)?;
+            }
         }
     }
 }
 
-const COLUMNS: [Column; 7] = [
-    Column("TIME", 20),
-    Column("STATUS", 6),
-    Column("OPERATION", 8),
-    Column("REASON", 8),
-    Column("CALLER", 8),
-    Column("CREDENTIAL", 4),
-    Column("DETAIL", 8),
+/// Who was refused, and why, is what is looked for.
+const COLUMNS: [Column; 6] = [
+    Column::new("TIME", 20),
+    Column::beside("STATUS", 6),
+    Column::beside("OPERATION", 8),
+    Column::new("REASON", 20),
+    Column::new("CALLER", 24),
+    Column::beside("CREDENTIAL", 4),
 ];
+
+/// What stands before the particulars.
+const INDENT: &str = "  ";
 
 fn cells(refused: &Refused) -> Vec<Cell> {
     let refusal = &refused.refusal;
@@ -83,7 +101,6 @@ fn cells(refused: &Refused) -> Vec<Cell> {
         Cell::new(&refusal.reason),
         Cell::new(caller(refused)),
         Cell::new(refusal.credential.as_str()),
-        Cell::new(&refusal.detail),
     ]
 }
 
@@ -159,6 +176,23 @@ mod tests {
         assert_eq!(lines[2].find("192.0.2.1"), Some(place("CALLER")));
         assert_eq!(lines[1].find("sent 2026"), Some(place("DETAIL")));
         assert!(lines.iter().all(|line| line.trim_end() == *line));
+    }
+
+    #[tokio::test]
+    async fn on_a_narrow_terminal_reason_and_caller_stay_and_the_particulars_stand_below() {
+        let mut refusals = MockRefusalRepository::new();
+        refusals.expect_page().returning(|_, behind, _| Ok(if behind.is_none() { vec![of_ann()] } else { Vec::new() }));
+        for room in [70, 80, 200] {
+            let mut answer = Vec::new();
+            let screen = Screen { width: Some(room), colours: false };
+            list(&refusals, &RefusalFilter::default(), false, screen, &mut Out::new(&mut answer)).await.unwrap();
+            let answer = String::from_utf8(answer).unwrap();
+            let lines: Vec<&str> = answer.lines().collect();
+            assert_eq!(lines.len(), 3, "{answer}");
+            assert!(lines[1].contains(&of_ann().refusal.reason) && lines[1].contains("Acme\\x1b[2J Print"), "{answer}");
+            assert_eq!(lines[2], "  sent 2026-01-01");
+            assert_eq!(lines[0].contains("OPERATION"), room == 200, "{answer}");
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::export::Destination;
 use super::failure::Failure;
+use super::listing::Listing;
 use super::look::{Look, Register, json_line, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Table};
+use super::table::{Cell, Column, Screen};
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -64,15 +65,11 @@ fn domain(text: &str) -> Result<Domain, String> {
 #[derive(Debug, Args)]
 pub(super) struct Resource {
     /// ResourceGUID
-    #[arg(value_name = "GUID", value_parser = guid)]
+    #[arg(value_name = "GUID", value_parser = values::guid(ResourceGuid::parse))]
     guid: ResourceGuid,
     /// Only that of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
-}
-
-fn guid(text: &str) -> Result<ResourceGuid, String> {
-    ResourceGuid::parse(text).ok_or_else(|| "it is not a GUID".to_owned())
 }
 
 pub(super) async fn run(config: &Config, command: ResourcesCommand) -> Result<ExitCode, Failure> {
@@ -107,30 +104,27 @@ async fn list(
     let types = (!is_all).then(|| asked.types.iter().map(|name| Folded::of(&storable(name))).collect::<Vec<_>>());
     let domains = asked.domain.map_or(vec![Domain::Private, Domain::Public], |domain| vec![domain]);
     let register = Register::read(inspection, asked.look.organization.as_deref()).await?;
-    let mut table = Table::new(COLUMNS, screen);
+    let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
     for organization in register.organizations() {
         for domain in &domains {
             let filter = ListFilter { types: types.clone(), domain: *domain };
             let mut items = resources.list(organization.id, filter);
             while let Some(item) = items.try_next().await? {
-                if asked.look.json {
-                    json_line(out, &json_of_item(&organization.name, *domain, &item))?;
-                } else {
-                    table.row(out, cells(&organization.name, *domain, &item))?;
-                }
+                let of = organization.name.as_str();
+                listing.record(out, || json_of_item(of, *domain, &item), || cells(of, *domain, &item))?;
             }
         }
     }
-    table.flush(out)
+    listing.end(out, "no resources found")
 }
 
 const COLUMNS: [Column; 6] = [
-    Column("ORGANIZATION", 6),
-    Column("DOMAIN", 6),
-    Column("TYPE", 6),
-    Column("NAME", 8),
-    Column("GUID", 36),
-    Column("SHA1", 6),
+    Column::new("ORGANIZATION", 6),
+    Column::new("DOMAIN", 6),
+    Column::new("TYPE", 6),
+    Column::new("NAME", 8),
+    Column::new("GUID", 36),
+    Column::new("SHA1", 6),
 ];
 
 fn cells(organization: &str, domain: Domain, item: &ResourceListItem) -> Vec<Cell> {

@@ -22,9 +22,25 @@ const WIDEST: usize = 60;
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// A column: its name, and the width to which a narrow terminal may bring it.
+/// A column of a table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column(pub(super) &'static str, pub(super) usize);
+pub(super) struct Column {
+    name: &'static str,
+    /// The width to which a narrow terminal may bring it.
+    least: usize,
+    is_beside: bool,
+}
+
+impl Column {
+    pub(super) const fn new(name: &'static str, least: usize) -> Self {
+        Self { name, least, is_beside: false }
+    }
+
+    /// A column that is beside the point of its table. On a narrow terminal it gives way first, wholly if need be.
+    pub(super) const fn beside(name: &'static str, least: usize) -> Self {
+        Self { name, least, is_beside: true }
+    }
+}
 
 /// A text in a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +71,8 @@ enum Line {
 pub(super) struct Table {
     columns: Vec<Column>,
     screen: Screen,
-    widths: Option<Vec<usize>>,
+    /// Once they are settled; a column without one is left out.
+    widths: Option<Vec<Option<usize>>>,
     waiting: Vec<Line>,
     waiting_bytes: usize,
 }
@@ -80,7 +97,7 @@ impl Table {
     pub(super) fn flush(&mut self, out: &mut Out<'_>) -> Result<()> {
         if self.widths.is_none() && !self.waiting.is_empty() {
             let widths = self.settle();
-            let names: Vec<Cell> = self.columns.iter().map(|column| Cell::new(column.0)).collect();
+            let names: Vec<Cell> = self.columns.iter().map(|column| Cell::new(column.name)).collect();
             out.line(&line(&names, &widths, self.screen))?;
             self.widths = Some(widths);
         }
@@ -107,9 +124,9 @@ impl Table {
         Ok(())
     }
 
-    fn settle(&self) -> Vec<usize> {
+    fn settle(&self) -> Vec<Option<usize>> {
         let most = self.screen.width.unwrap_or(WIDEST);
-        let mut widths: Vec<usize> = self.columns.iter().map(|column| width(column.0, most)).collect();
+        let mut widths: Vec<usize> = self.columns.iter().map(|column| width(column.name, most)).collect();
         for waiting in &self.waiting {
             if let Line::Cells(cells) = waiting {
                 for (found, cell) in widths.iter_mut().zip(cells) {
@@ -117,32 +134,44 @@ impl Table {
                 }
             }
         }
+        let mut widths: Vec<Option<usize>> = widths.into_iter().map(Some).collect();
         if let Some(room) = self.screen.width {
-            let least: Vec<usize> = self.columns.iter().map(|column| column.1).collect();
-            let gaps = GAP * (widths.len() - 1);
-            narrow(&mut widths, &least, room.saturating_sub(gaps));
+            fit(&self.columns, &mut widths, room);
         }
         widths
     }
 }
 
-/// Takes width away until the columns fit into `room`, each time from the widest that still has some to give.
-fn narrow(widths: &mut [usize], least: &[usize], room: usize) {
-    while widths.iter().sum::<usize>() > room {
-        let givers = widths.iter_mut().zip(least).filter(|(width, least)| **width > **least);
+/// Brings the columns into `room`. Those that are beside the point are left out, the last one first, until the least
+/// widths of all others have room. Then width is taken away, from them before any other, each time from the widest.
+fn fit(columns: &[Column], widths: &mut [Option<usize>], room: usize) {
+    let taken = |widths: &[Option<usize>], least: bool| {
+        let kept = widths.iter().zip(columns).filter_map(|(width, column)| Some((width.as_ref()?, column)));
+        kept.map(|(width, column)| GAP + if least { column.least.min(*width) } else { *width }).sum::<usize>()
+    };
+    let room = room + GAP;
+    while taken(widths, true) > room
+        && let Some(last) = (0..columns.len()).rfind(|&place| columns[place].is_beside && widths[place].is_some())
+    {
+        widths[last] = None;
+    }
+    while taken(widths, false) > room {
+        let kept = widths.iter_mut().zip(columns).filter_map(|(width, column)| Some((width.as_mut()?, column)));
+        let givers = kept.filter(|(width, column)| **width > column.least);
         // Of equally wide ones the last: it is the one that says least about which row it is.
-        let Some((widest, _)) = givers.max_by_key(|(width, _)| **width) else {
+        let Some((widest, _)) = givers.max_by_key(|(width, column)| (column.is_beside, **width)) else {
             return;
         };
         *widest -= 1;
     }
 }
 
-fn line(cells: &[Cell], widths: &[usize], screen: Screen) -> String {
+fn line(cells: &[Cell], widths: &[Option<usize>], screen: Screen) -> String {
     let mut line = String::new();
     // Where the column begins, and blanks that are due before it if it isn't empty.
     let (mut start, mut blanks) = (0, 0);
-    for (cell, &width) in cells.iter().zip(widths) {
+    let kept = cells.iter().zip(widths).filter_map(|(cell, width)| Some((cell, (*width)?)));
+    for (cell, width) in kept {
         let text = match screen.width {
             Some(room) => Cow::Owned(clipped(&cell.text, width.min(room.saturating_sub(start)))),
             None => Cow::Borrowed(&cell.text),
@@ -193,6 +222,28 @@ pub(super) fn clipped(text: &str, room: usize) -> String {
     clipped
 }
 
+/// A [`visible`] text in lines of at most `room` columns, broken at blanks where there are some.
+pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (mut end, mut last_blank, mut taken) = (rest.len(), None, 0);
+        for (place, character) in rest.char_indices() {
+            if character == ' ' {
+                last_blank = Some(place);
+            }
+            taken += character.width().unwrap_or(0);
+            if taken > room && place > 0 {
+                end = last_blank.unwrap_or(place);
+                break;
+            }
+        }
+        lines.push(rest[..end].trim_end().to_owned());
+        rest = rest[end..].trim_start();
+    }
+    lines
+}
+
 /// `text` cut or filled up to `room` columns.
 pub(super) fn padded(text: &str, room: usize) -> String {
     let text = clipped(text, room);
@@ -209,12 +260,16 @@ pub(super) fn columns_of(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    const COLUMNS: [Column; 3] = [Column("NAME", 4), Column("AGE", 3), Column("TEXT", 5)];
+    const COLUMNS: [Column; 3] = [Column::new("NAME", 4), Column::new("AGE", 3), Column::new("TEXT", 5)];
 
     fn shown(screen: Screen, rows: &[[&str; 3]]) -> Vec<String> {
+        shown_in(COLUMNS, screen, rows)
+    }
+
+    fn shown_in(columns: [Column; 3], screen: Screen, rows: &[[&str; 3]]) -> Vec<String> {
         let mut buffer = Vec::new();
         let mut out = Out::new(&mut buffer);
-        let mut table = Table::new(COLUMNS, screen);
+        let mut table = Table::new(columns, screen);
         for row in rows {
             table.row(&mut out, row.iter().map(Cell::new).collect()).unwrap();
         }
@@ -248,6 +303,31 @@ mod tests {
         }
         let fit = shown(terminal(24), &rows);
         assert_eq!(fit, ["NAME      AGE   TEXT", "xxxxxxx…  5m    日本語…", "Größe     100d  xxxxxxx…"]);
+    }
+
+    #[test]
+    fn columns_beside_the_point_give_way_first_and_wholly() {
+        let columns = [Column::beside("ROAD", 4), Column::new("REASON", 6), Column::beside("ROOM", 4)];
+        let rows = [["a long road", "why it was so", "its room"]];
+        let at = |room| shown_in(columns, terminal(room), &rows).remove(1);
+        assert_eq!(at(36), "a long road  why it was so  its room");
+        assert_eq!(at(30), "a long…  why it was so  its r…");
+        assert_eq!(at(25), "a l…  why it was so  its…");
+        assert_eq!(at(18), "a l…  why i…  its…");
+        assert_eq!(at(17), "a l…  why it was…", "the last goes first");
+        assert_eq!(at(12), "a l…  why i…");
+        assert_eq!(at(11), "why it was…");
+        assert_eq!(shown_in(columns, terminal(6), &rows), ["REASON", "why i…"]);
+        assert_eq!(shown_in(columns, PIPE, &rows)[1], "a long road  why it was so  its room");
+    }
+
+    #[test]
+    fn a_text_is_wrapped_at_its_blanks_where_it_has_some() {
+        assert_eq!(wrapped("sent is 17, stored is 18", 12), ["sent is 17,", "stored is 18"]);
+        assert_eq!(wrapped("0123456789 ab", 4), ["0123", "4567", "89", "ab"]);
+        assert_eq!(wrapped("日本語", 4), ["日本", "語"]);
+        assert_eq!(wrapped("ab", 0), ["a", "b"]);
+        assert!(wrapped(" ", 4).is_empty());
     }
 
     #[test]

@@ -3,19 +3,26 @@
 use super::output::Out;
 use super::table::{columns_of, padded, visible};
 use crate::config::duration;
+use crate::wiring;
 use anyhow::Result;
-use domain::guid::ComputerGuid;
 use domain::timestamp::Timestamp;
 use std::time::Duration;
 
-/// Reads the GUID of a computer.
-pub(super) fn computer(text: &str) -> Result<ComputerGuid, String> {
-    ComputerGuid::parse(text).ok_or_else(|| "it is not a GUID".to_owned())
+/// Reads a GUID of the kind that `parse` knows.
+pub(super) fn guid<T: 'static>(
+    parse: fn(&str) -> Option<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| parse(text).ok_or_else(|| "it is not a GUID".to_owned())
 }
 
 /// Reads a last while.
 pub(super) fn since(text: &str) -> Result<Duration, String> {
     duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d, w)".to_owned())
+}
+
+/// When a last while began.
+pub(super) fn ago(since: Duration) -> Timestamp {
+    wiring::clock().now().minus(since)
 }
 
 /// Reads a time in the forms of the interface (decision T2).
@@ -53,6 +60,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_guid_a_duration_or_a_time_is_refused() {
+        let computer = guid(domain::guid::ComputerGuid::parse);
         assert!(computer("6f9619ff-8b86-d011-b42d-00c04fc964ff").is_ok() && computer("RIP-01").is_err());
         assert_eq!(since("2d"), Ok(Duration::from_hours(48)));
         assert!(since("yesterday").unwrap_err().contains("such as 1h"));

@@ -22,10 +22,18 @@ fn help_and_version_answer_on_stdout() {
 #[test]
 fn wrong_usage_ends_with_two_and_one_line() {
     let site = Site::new();
-    for line in ["", "serv", "serve --port 1", "fleet", "fleet apply", "key issue --user Ann", "migrate now"] {
+    for line in ["serv", "serve --port 1", "fleet", "fleet apply", "key issue --user Ann", "migrate now"] {
         let told = site.run(line).failed(2);
         assert!(told.starts_with("error: ") && told.ends_with("(see platen --help)"), "{line}: {told}");
     }
+}
+
+#[test]
+fn who_names_no_command_is_shown_them_before_the_error() {
+    let ran = Site::new().run("");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.err.contains("Usage: platen") && ran.err.contains("  serve "), "{ran:?}");
+    assert!(ran.err.ends_with("\nerror: a command is required (see platen --help)\n"), "{ran:?}");
 }
 
 #[test]
@@ -214,8 +222,11 @@ fn keys_are_issued_and_revoked_for_users_that_exist() {
     assert_ne!(key["mis_key"], ANNS_KEY);
     let revoked = site.run_with(holder("revoke", "Acme Print", "Ann"), &[]).succeeded();
     assert_eq!(revoked, "revoked 2 keys of Ann of Acme Print\n");
+    site.run_with(holder("issue", "Acme Print", "Ann"), &[]).succeeded();
+    let revoked = site.run_with(holder("revoke", "Acme Print", "Ann"), &[]).succeeded();
+    assert_eq!(revoked, "revoked 1 key of Ann of Acme Print\n");
     let again = site.run_with(holder("revoke", "Acme Print", "Ann"), &[]).succeeded();
-    assert_eq!(again, "revoked 0 keys of Ann of Acme Print\n");
+    assert_eq!(again, "revoked 0 keys of Ann of Acme Print: the user had none that was valid\n");
     for action in ["issue", "revoke"] {
         let told = site.run_with(holder(action, "Acme Print", "Nobody"), &[]).failed(1);
         assert!(told.contains("Nobody"), "{told}");

@@ -135,10 +135,14 @@ fn each_record_has_a_guid() {
     for list in ["computers", "devices", "queues", "jobs"] {
         let path = format!("organizations[0].{list}[0].guid");
         assert_eq!(wrong(&organization(&format!(",\"{list}\":[{{}}]"))), format!("{path}: is required"));
-        for value in ["\"\"", "\"x\"", "5", "true", "[]", "\"00000000-0000-0000-0000-00000000000a\\u0000\""] {
-            let file = organization(&format!(",\"{list}\":[{{\"guid\":{value}}}]"));
-            assert_eq!(wrong(&file), format!("{path}: is not a GUID"), "{value}");
+        let with = |value: &str| wrong(&organization(&format!(",\"{list}\":[{{\"guid\":{value}}}]")));
+        for text in ["", "x", GUID.trim_end_matches('a'), &format!("{GUID}\0")] {
+            assert_eq!(with(&Json::Text(text.to_owned()).to_string()), format!("{path}: \"{text}\" is not a GUID"));
         }
+        for value in ["5", "true", "[]"] {
+            assert_eq!(with(value), format!("{path}: must be a GUID, in quotation marks"));
+        }
+        assert!(with(&format!("\"{}\"", "x".repeat(1000))).len() < 150, "a long text is cut");
         assert_eq!(
             wrong(&organization(&format!(",\"{list}\":[5]"))),
             format!("organizations[0].{list}[0]: must be an object")
@@ -155,11 +159,15 @@ fn relations_and_uses_are_guids() {
     // Decision O3.
     let record = |list: &str, member: &str| organization(&format!(",\"{list}\":[{{\"guid\":\"{GUID}\",{member}}}]"));
     let path = |list: &str, member: &str| format!("organizations[0].{list}[0].{member}");
-    assert_eq!(wrong(&record("queues", "\"device\":\"x\"")), format!("{}: is not a GUID", path("queues", "device")));
-    assert_eq!(wrong(&record("jobs", "\"queue\":true")), format!("{}: is not a GUID", path("jobs", "queue")));
+    assert_eq!(
+        wrong(&record("queues", "\"device\":\"x\"")),
+        format!("{}: \"x\" is not a GUID", path("queues", "device"))
+    );
+    let told = wrong(&record("jobs", "\"queue\":true"));
+    assert_eq!(told, format!("{}: must be a GUID, in quotation marks", path("jobs", "queue")));
     for list in ["queues", "jobs"] {
         let second = format!("\"uses\":[\"{GUID}\",\"x\"]");
-        assert_eq!(wrong(&record(list, &second)), format!("{}: is not a GUID", path(list, "uses[1]")));
+        assert_eq!(wrong(&record(list, &second)), format!("{}: \"x\" is not a GUID", path(list, "uses[1]")));
         assert_eq!(wrong(&record(list, "\"uses\":\"x\"")), format!("{}: must be an array", path(list, "uses")));
     }
 }

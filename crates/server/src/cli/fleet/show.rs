@@ -1,9 +1,10 @@
 //! The registered fleet as people read it: a row for each record.
 
 use crate::cli::failure::Failure;
-use crate::cli::look::{Look, Register, json_line, look};
+use crate::cli::listing::Listing;
+use crate::cli::look::{Look, Register, look};
 use crate::cli::output::Out;
-use crate::cli::table::{Cell, Column, Screen, Table};
+use crate::cli::table::{Cell, Column, Screen};
 use crate::config::Config;
 use crate::{fleet_json, wiring};
 use anyhow::Result;
@@ -29,24 +30,29 @@ async fn show(
     screen: Screen,
     out: &mut Out<'_>,
 ) -> Result<()> {
-    let mut table = Table::new(COLUMNS, screen);
+    let mut listing = Listing::new(COLUMNS, screen, asked.json);
     for organization in Register::read(inspection, asked.organization.as_deref()).await?.organizations() {
         for organization in fleet.export(Some(&organization.name)).await?.organizations {
-            if asked.json {
-                json_line(out, &fleet_json::organization(&organization))?;
-            } else {
-                for row in rows(&organization) {
-                    let cells = [organization.name.as_str()].into_iter().chain(row.iter().map(String::as_str));
-                    table.row(out, cells.map(Cell::new).collect())?;
-                }
+            if listing.is_json() {
+                listing.object(out, &fleet_json::organization(&organization))?;
+                continue;
+            }
+            for row in rows(&organization) {
+                let cells = [organization.name.as_str()].into_iter().chain(row.iter().map(String::as_str));
+                listing.row(out, cells.map(Cell::new).collect())?;
             }
         }
     }
-    table.flush(out)
+    listing.end(out, "nothing is registered")
 }
 
-const COLUMNS: [Column; 5] =
-    [Column("ORGANIZATION", 8), Column("KIND", 8), Column("NAME", 8), Column("GUID", 8), Column("DETAILS", 8)];
+const COLUMNS: [Column; 5] = [
+    Column::new("ORGANIZATION", 8),
+    Column::new("KIND", 8),
+    Column::new("NAME", 8),
+    Column::new("GUID", 8),
+    Column::new("DETAILS", 8),
+];
 
 /// Kind, name, GUID and details of each record.
 fn rows(organization: &FleetOrganization) -> Vec<[String; 4]> {

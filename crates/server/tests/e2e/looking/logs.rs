@@ -125,6 +125,14 @@ async fn whoever_follows_sees_every_entry_once_and_ends_with_its_reader() {
     assert!(!followed().contains(&"before".to_owned()));
     drop(running);
 
+    let mut command = site.wrapped("script");
+    let line = format!("{} logs --follow", env!("CARGO_BIN_EXE_platen"));
+    command.args(["-qefc", &line, "/dev/null"]).stdout(File::create(site.path("terminal")).unwrap());
+    let running = Running(command.spawn().unwrap());
+    eventually("whoever waits is told so", async || site.read("terminal").starts_with("waiting for entries; Ctrl-C"))
+        .await;
+    drop(running);
+
     let mut command = site.command();
     command.args(["logs", "--follow"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running(command.spawn().unwrap());

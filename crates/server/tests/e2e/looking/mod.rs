@@ -36,6 +36,32 @@ fn on_terminal(site: &Site, columns: u32, line: &str, variables: &[(&str, &str)]
     String::from_utf8(ran.stdout).unwrap().replace("\r\n", "\n")
 }
 
+#[test]
+fn whoever_sits_before_a_terminal_is_told_what_an_empty_answer_alone_does_not_say() {
+    let site = Site::new();
+    site.write("none.json", r#"{ "organizations": [] }"#);
+    let told = on_terminal(&site, 80, "fleet apply none.json", &[]);
+    if site.is_on_postgres() {
+        assert_eq!(told, "");
+    } else {
+        let file = site.path("data/platen.db");
+        assert_eq!(told, format!("made the database {}, which was not there\n", file.display()));
+    }
+    assert_eq!(on_terminal(&site, 80, "fleet apply none.json", &[]), "", "it is there");
+    for (line, told) in [
+        ("refusals --since 1h", "no refusals found; they are kept for 7 days\n"),
+        ("logs", "no log entries found\n"),
+        ("logs --json", "no log entries found\n"),
+        ("crashes list", "no crash reports found\n"),
+        ("devices", "no devices found\n"),
+        ("resources list", "no resources found\n"),
+        ("fleet show", "nothing is registered\n"),
+    ] {
+        assert_eq!(on_terminal(&site, 80, line, &[]), told, "{line}");
+        assert_eq!(site.run(line).succeeded(), "", "{line}: a script is told nothing");
+    }
+}
+
 #[tokio::test]
 async fn devices_are_listed_with_their_last_status_beside_the_server() {
     let site = Site::new();
