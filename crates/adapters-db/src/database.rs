@@ -16,6 +16,8 @@ use crate::{
     SqlRetentionRepository,
 };
 use domain::error::StoreError;
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
+use sea_orm::sqlx::{self, Connection, Executor, Row};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use sea_orm_migration::{MigratorTrait, SchemaManager};
 use std::collections::HashSet;
@@ -23,7 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// Whoever migrates a `PostgreSQL` database holds this advisory lock: "platen", as a number.
 const MIGRATION_LOCK: i64 = 0x0070_6c61_7465_6e00;
@@ -48,12 +50,33 @@ pub struct DatabaseConfig {
     pub make_missing: bool,
 }
 
-/// Whether both URLs name one database in the same way.
+/// Whether both URLs name one database, also in different ways: of `PostgreSQL`, which may have several addresses,
+/// the servers are asked. One that doesn't answer within `patience` counts as another one; whoever opens it is told
+/// why.
 ///
 /// # Errors
 /// [`OpenError::Url`]
-pub fn is_same_database(one: &str, other: &str) -> Result<bool, OpenError> {
-    Ok(Place::parse(one)?.is_same(&Place::parse(other)?))
+pub async fn is_same_database(one: &str, other: &str, patience: Duration) -> Result<bool, OpenError> {
+    let places = [Place::parse(one)?, Place::parse(other)?];
+    match &places {
+        [one, other] if one.is_same(other) => Ok(true),
+        [Place::Postgres(one), Place::Postgres(other)] => {
+            let both = async { Ok::<_, sqlx::Error>(identity(one).await? == identity(other).await?) };
+            Ok(matches!(timeout(patience, both).await, Ok(Ok(true))))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// What no two databases have in common, whatever their server is called: since when it runs, to the microsecond,
+/// and its number for the database.
+async fn identity(options: &PgConnectOptions) -> Result<String, sqlx::Error> {
+    let mut session = PgConnection::connect_with(options).await?;
+    let ask = "SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' ' || oid
+        FROM pg_database WHERE datname = current_database()";
+    let told = session.fetch_one(ask).await?.try_get(0)?;
+    session.close().await?;
+    Ok(told)
 }
 
 impl DatabaseConfig {
@@ -314,12 +337,13 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::known;
+    use super::{is_same_database, known};
     use crate::OpenError;
     use crate::migration::Migrator;
     use crate::testing::engines;
     use sea_orm_migration::MigratorTrait;
     use std::collections::HashSet;
+    use std::time::Duration;
 
     #[tokio::test]
     async fn a_database_that_a_later_version_migrated_is_refused() {
@@ -335,6 +359,19 @@ mod tests {
                 assert!(refused.to_string().contains("newer"), "{refused}");
             }
         }
+    }
+
+    #[tokio::test]
+    async fn a_database_is_the_same_under_whatever_name_its_server_has() {
+        let patience = Duration::from_secs(10);
+        let [one, other] = [engines().await.remove(1), engines().await.remove(1)].map(|engine| engine.config.url);
+        let renamed = |url: &str| url.replace("127.0.0.1", "localhost");
+        assert_ne!(renamed(&one), one);
+        assert!(is_same_database(&one, &renamed(&one), patience).await.unwrap());
+        assert!(!is_same_database(&one, &renamed(&other), patience).await.unwrap());
+        let nobody = "postgres://nobody@127.0.0.1:1/platen";
+        assert!(!is_same_database(&one, nobody, patience).await.unwrap());
+        assert!(!is_same_database(&one, "sqlite::memory:", patience).await.unwrap());
     }
 
     #[test]

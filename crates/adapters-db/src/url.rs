@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Whether both are one database. Two names of one server are not recognised.
+    /// Whether both are one database by what they say. Two names of one server are not recognised.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(one), Self::File(other)) => one == other || same_file(one, other),

@@ -6,7 +6,7 @@ mod places;
 mod repository;
 mod service;
 
-pub use model::{CrashPart, NewCrashReport, Os, Place, StoredCrashReport};
+pub use model::{CrashPart, CrashReport, NewCrashReport, Os, Place, StoredCrashReport};
 pub use repository::CrashReportRepository;
 pub use service::{CrashHeaders, CrashReportService, Received};
 

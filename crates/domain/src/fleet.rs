@@ -7,6 +7,7 @@
 mod directory;
 mod file;
 mod keys;
+mod look_alike;
 mod model;
 mod registry;
 mod service;
@@ -14,6 +15,7 @@ mod service;
 pub use directory::FleetDirectory;
 pub use file::{FleetFileError, read_fleet};
 pub use keys::{MIN_KEY_LENGTH, Secret};
+pub use look_alike::LookAlike;
 pub use model::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
 pub use registry::{Applied, FleetConflict, FleetRegistry, KeyRevocation, NewKey, RegistryError};
 pub use service::FleetService;

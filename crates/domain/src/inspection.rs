@@ -6,7 +6,9 @@
 mod model;
 mod repository;
 
-pub use model::{CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, RegisteredOrganization};
+pub use model::{
+    CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, PartsTotal, RegisteredOrganization,
+};
 pub use repository::{InspectionRepository, LogFollower};
 
 #[cfg(any(test, feature = "test-support"))]

@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// Longest wait for the database, so that a client has its answer within five seconds whatever happens.
-const DATABASE_TIMEOUT: Duration = Duration::from_secs(4);
+pub(crate) const DATABASE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Longest wait for the database when the process ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

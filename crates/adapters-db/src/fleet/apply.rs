@@ -5,12 +5,12 @@ use super::records::{Record, record_name, register};
 use super::{computers, keys, uses};
 use crate::entity::{device, job, organization, queue, user_account};
 use crate::error::RegistryFault;
-use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, NewKey};
+use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, LookAlike, NewKey};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, OnConflict};
-use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, QuerySelect};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -20,11 +20,11 @@ pub(super) async fn apply(
     new_keys: &[NewKey],
     now: Timestamp,
 ) -> Result<Applied, RegistryFault> {
-    let ids = register_organizations(db, &fleet.organizations).await?;
     let mut applied = Applied::default();
+    let ids = register_organizations(db, &fleet.organizations, &mut applied).await?;
     for organization in &fleet.organizations {
         let id = ids[&organization.name];
-        let users = register_users(db, id, organization).await?;
+        let users = register_users(db, id, organization, &mut applied).await?;
         keys::register(db, organization, &users, new_keys, now, &mut applied).await?;
         computers::register_computers(db, id, &organization.computers, &users).await?;
         register_devices(db, id, organization).await?;
@@ -40,8 +40,12 @@ pub(super) async fn apply(
 async fn register_organizations(
     db: &impl ConnectionTrait,
     named: &[FleetOrganization],
+    applied: &mut Applied,
 ) -> Result<HashMap<String, i64>, DbErr> {
     let sorted: BTreeSet<&str> = named.iter().map(|organization| organization.name.as_str()).collect();
+    let before = find_in(db, organization::Entity::find(), organization::Column::Name, sorted.iter().copied()).await?;
+    let before: HashSet<String> = before.into_iter().map(|row| row.name).collect();
+    let new: BTreeSet<&str> = sorted.iter().copied().filter(|name| !before.contains(*name)).collect();
     let row =
         |name: &&str| organization::ActiveModel { id: NotSet, name: Set((*name).to_owned()), publisher: Set(false) };
     let rows: Vec<_> = sorted.iter().map(row).collect();
@@ -49,6 +53,10 @@ async fn register_organizations(
         OnConflict::column(organization::Column::Name).update_column(organization::Column::Name).to_owned();
     let _: HashSet<i64> = put(db, &rows, &on_conflict, organization::Column::Id).await?;
     let rows = find_in(db, organization::Entity::find(), organization::Column::Name, sorted).await?;
+    if !new.is_empty() {
+        let all = organization::Entity::find().select_only().column(organization::Column::Name);
+        applied.look_alikes.extend(LookAlike::among(&new, &all.into_tuple().all(db).await?, None));
+    }
 
     let publishers = named.iter().filter_map(|named| named.publisher.map(|publisher| (&named.name, publisher)));
     let publishers: HashMap<&String, bool> = publishers.collect();
@@ -69,6 +77,7 @@ async fn register_users(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
+    applied: &mut Applied,
 ) -> Result<HashMap<String, i64>, DbErr> {
     use user_account::{ActiveModel, Column, Entity};
     let own = Entity::find().filter(Column::OrganizationId.eq(id));
@@ -82,7 +91,12 @@ async fn register_users(
     let rows: Vec<_> = missing.iter().map(row).collect();
     let on_conflict = OnConflict::columns([Column::OrganizationId, Column::Name]).do_nothing().to_owned();
     let _: HashSet<i64> = put(db, &rows, &on_conflict, Column::Id).await?;
-    let added = find_in(db, own, Column::Name, missing).await?;
+    let new: BTreeSet<&str> = missing.iter().copied().collect();
+    let added = find_in(db, own.clone(), Column::Name, missing).await?;
+    if !new.is_empty() {
+        let all = own.select_only().column(Column::Name).into_tuple().all(db).await?;
+        applied.look_alikes.extend(LookAlike::among(&new, &all, Some(&organization.name)));
+    }
     users.extend(added.into_iter().map(|user| (user.name, user.id)));
     Ok(users)
 }

@@ -4,9 +4,10 @@ use crate::convert::Owner;
 use crate::core::Core;
 use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use domain::caller::OrganizationId;
+use domain::crash_report::CrashReport;
 use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId};
-use domain::inspection::{CrashReportFilter, InspectedCrashReport};
+use domain::inspection::{CrashReportFilter, InspectedCrashReport, PartsTotal};
 use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
@@ -63,8 +64,7 @@ impl Row {
     fn report(self) -> Result<InspectedCrashReport, StoreError> {
         let id = CrashReportId::from(self.id);
         let owner = Owner { what: "crash report", id: &id };
-        Ok(InspectedCrashReport {
-            organization: OrganizationId(self.organization_id),
+        let report = CrashReport {
             id,
             received: Timestamp::from_micros(self.received_at),
             application_name: self.application_name,
@@ -74,9 +74,9 @@ impl Row {
             serial_number: self.serial_number,
             application_version: self.application_version,
             note: self.note,
-            parts: owner.size(self.parts)?,
-            size: owner.size(self.size)?,
-        })
+            parts: PartsTotal { count: owner.size(self.parts)?, size: owner.size(self.size)? },
+        };
+        Ok(InspectedCrashReport { organization: OrganizationId(self.organization_id), report })
     }
 }
 

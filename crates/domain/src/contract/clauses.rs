@@ -169,6 +169,7 @@ macro_rules! store_contract {
                 }
                 fleet_keys {
                     a_user_without_a_key_is_issued_the_new_one,
+                    what_is_new_and_differs_by_case_only_is_told,
                     the_key_of_the_file_goes_before_a_new_one,
                     a_user_with_a_key_is_issued_none,
                     a_new_key_for_nobody_in_the_file_is_not_registered,

@@ -5,7 +5,7 @@ use super::{Kept, Stores};
 use crate::access::CredentialDigest;
 use crate::error::StoreError;
 use crate::fleet::{
-    Applied, Fleet, FleetConflict, FleetOrganization, KeyRevocation, NewKey, RegistryError, Secret, User,
+    Applied, Fleet, FleetConflict, FleetOrganization, KeyRevocation, LookAlike, NewKey, RegistryError, Secret, User,
 };
 use crate::testing::{ACME, ANN_KEY, BOB_KEY, ZENITH, ZOE_KEY, a_fleet, at};
 use futures_util::future::try_join_all;
@@ -18,9 +18,26 @@ pub async fn a_user_without_a_key_is_issued_the_new_one(stores: &Stores) -> Kept
     let keys = [new_key(ACME, "Max", FIRST), new_key(ZENITH, "Max", SECOND)];
     let fleet = Fleet { organizations: vec![with_user(ZENITH, "Max", None), with_user(ACME, "Max", None)] };
     let applied = stores.fleet_registry.apply(&fleet, &keys, at(0)).await?;
-    assert_eq!(applied, Applied { issued: keys.to_vec(), keys_left_out: Vec::new() });
+    assert_eq!(applied, Applied { issued: keys.to_vec(), ..Applied::default() });
     assert_eq!(holder(stores, FIRST).await?, Some((ACME.to_owned(), "Max".to_owned())));
     assert_eq!(holder(stores, SECOND).await?, Some((ZENITH.to_owned(), "Max".to_owned())));
+    Ok(())
+}
+
+/// Decision O2: names that differ by case are two, and mostly a mistake.
+pub async fn what_is_new_and_differs_by_case_only_is_told(stores: &Stores) -> Kept {
+    two_organizations(stores).await?;
+    let shouted = ACME.to_uppercase();
+    let fleet = Fleet { organizations: vec![with_user(&shouted, "Ann", None), with_user(ACME, "ANN", None)] };
+    let told: Vec<_> = stores.fleet_registry.apply(&fleet, &[], at(1)).await?.look_alikes;
+    let pair = |name: &str, other: &str, organization: Option<&str>| LookAlike {
+        name: name.to_owned(),
+        other: other.to_owned(),
+        organization: organization.map(str::to_owned),
+    };
+    assert_eq!(told, [pair(&shouted, ACME, None), pair("ANN", "Ann", Some(ACME))]);
+    let again = stores.fleet_registry.apply(&fleet, &[], at(2)).await?;
+    assert_eq!(again.look_alikes, [], "it is registered now, and no news");
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::caller::OrganizationId;
 use crate::crash_report::{CrashPart, NewCrashReport};
 use crate::error::StoreError;
 use crate::guid::{ComputerGuid, CrashReportId};
-use crate::inspection::{CrashReportFilter, InspectedCrashReport};
+use crate::inspection::{CrashReportFilter, InspectedCrashReport, PartsTotal};
 use crate::testing::{a_blob_key, a_crash_report, at, numbered};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
@@ -31,7 +31,8 @@ pub async fn a_report_is_listed_without_its_parts(stores: &Stores) -> Kept {
             ..one
         };
         stores.crash_reports.add(acme, report.clone()).await?;
-        let expected = InspectedCrashReport { parts: 2, size: (1 << 40) + 5, ..summary(acme, report) };
+        let parts = PartsTotal { count: 2, size: (1 << 40) + 5 };
+        let expected = InspectedCrashReport { organization: acme, report: report.with_parts(parts) };
         assert_eq!(listed(stores, &[acme], none()).await?.first(), Some(&expected));
     }
     Ok(())
@@ -61,7 +62,7 @@ pub async fn reports_of_several_organizations_are_in_one_order(stores: &Stores) 
         stores.crash_reports.add(ids[usize::try_from(number % 3)?], report).await?;
     }
     let numbers = async |ids: &[OrganizationId]| -> Result<Vec<CrashReportId>, StoreError> {
-        Ok(listed(stores, ids, none()).await?.into_iter().map(|report| report.id).collect())
+        Ok(listed(stores, ids, none()).await?.into_iter().map(|listed| listed.report.id).collect())
     };
     let expected = |numbers: &[u128]| numbers.iter().map(|n| CrashReportId::from(numbered(*n))).collect::<Vec<_>>();
     assert_eq!(numbers(&ids).await?, expected(&[5, 2, 0, 6, 4, 3, 7, 1]));
@@ -81,7 +82,7 @@ pub async fn reports_are_filtered(stores: &Stores) -> Kept {
     }
     let seconds = async |filter: CrashReportFilter| -> Result<Vec<i64>, StoreError> {
         let reports = listed(stores, &ids, filter).await?.into_iter();
-        Ok(reports.map(|report| (report.received.as_micros() - at(0).as_micros()) / 1_000_000).collect())
+        Ok(reports.map(|listed| (listed.report.received.as_micros() - at(0).as_micros()) / 1_000_000).collect())
     };
     let of_computer = CrashReportFilter { computer: Some(computer), ..none() };
     assert_eq!(seconds(of_computer).await?, [6, 4, 2, 0]);
@@ -103,7 +104,8 @@ pub async fn thousands_of_reports_are_listed_in_order(stores: &Stores) -> Kept {
     }
     let listed = listed(stores, &ids, none()).await?;
     assert_eq!(listed.len(), 2_020);
-    assert!(listed.is_sorted_by(|one, other| (one.received, one.id) > (other.received, other.id)));
+    let key = |listed: &InspectedCrashReport| (listed.report.received, listed.report.id);
+    assert!(listed.is_sorted_by(|one, other| key(one) > key(other)));
     Ok(())
 }
 
@@ -133,18 +135,5 @@ async fn listed(
 
 /// What is listed of a report without parts.
 fn summary(organization: OrganizationId, report: NewCrashReport) -> InspectedCrashReport {
-    InspectedCrashReport {
-        organization,
-        id: report.id,
-        received: report.received,
-        application_name: report.application_name,
-        os: report.os,
-        user: report.user,
-        computer: report.computer,
-        serial_number: report.serial_number,
-        application_version: report.application_version,
-        note: report.note,
-        parts: 0,
-        size: 0,
-    }
+    InspectedCrashReport { organization, report: report.with_parts(PartsTotal::default()) }
 }

@@ -78,9 +78,9 @@ pub struct CrashPart {
     pub checksum: Sha1Checksum,
 }
 
-/// A report about to be stored; its parts are durable already.
+/// A report, whose parts are told by `P`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewCrashReport {
+pub struct CrashReport<P> {
     pub id: CrashReportId,
     pub received: Timestamp,
     /// The header ApplicationName as sent (decision C3).
@@ -91,11 +91,32 @@ pub struct NewCrashReport {
     pub computer: Option<ComputerGuid>,
     pub serial_number: String,
     pub application_version: String,
-    /// In the order of the body.
-    pub parts: Vec<CrashPart>,
+    pub parts: P,
     /// What was dropped, and why (decision C6).
     pub note: Option<String>,
 }
+
+impl<P> CrashReport<P> {
+    /// The same report with its parts told by something else.
+    #[must_use]
+    pub fn with_parts<Q>(self, parts: Q) -> CrashReport<Q> {
+        CrashReport {
+            id: self.id,
+            received: self.received,
+            application_name: self.application_name,
+            os: self.os,
+            user: self.user,
+            computer: self.computer,
+            serial_number: self.serial_number,
+            application_version: self.application_version,
+            parts,
+            note: self.note,
+        }
+    }
+}
+
+/// A report about to be stored; its parts, in the order of the body, are durable already.
+pub type NewCrashReport = CrashReport<Vec<CrashPart>>;
 
 /// A report as it is stored.
 pub type StoredCrashReport = NewCrashReport;

@@ -1,6 +1,6 @@
 //! The port through which the operator changes the fleet.
 
-use super::{Fleet, Secret};
+use super::{Fleet, LookAlike, Secret};
 use crate::access::CredentialDigest;
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
@@ -15,7 +15,7 @@ pub trait FleetRegistry: Send + Sync + 'static {
     /// Adds what is missing, updates names and relations, removes nothing (decision O2). `uses` of a
     /// queue or job replaces its former one where it is given. A user without any key, a revoked one
     /// included, gets the one that `fleet` brings, else the one that `new_keys` holds for it
-    /// (decision A6).
+    /// (decision A6). An organization or user that is new beside one whose name differs by case only MUST be told.
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError>;
 
     /// The registered fleet in the form of a file, without credentials: all of it, or one
@@ -38,7 +38,7 @@ pub struct NewKey {
     pub mis_key: Secret,
 }
 
-/// What applying a fleet file did with keys.
+/// What applying a fleet file did that the operator has to know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Those of `new_keys` that were registered, in order.
@@ -46,6 +46,8 @@ pub struct Applied {
     /// Users (organization, name) whose key in the file was not registered, because they have or had
     /// another one.
     pub keys_left_out: Vec<(String, String)>,
+    /// Organizations and users that are new, and look like others.
+    pub look_alikes: Vec<LookAlike>,
 }
 
 /// How many keys were revoked; 0 if all were revoked before.

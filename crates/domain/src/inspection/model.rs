@@ -1,8 +1,9 @@
 //! Records as the operator sees them, beside what clients see of them.
 
 use crate::caller::OrganizationId;
+use crate::crash_report::CrashReport;
 use crate::device_status::DeviceStatus;
-use crate::guid::{ComputerGuid, CrashReportId, DeviceGuid};
+use crate::guid::{ComputerGuid, DeviceGuid};
 use crate::log_entry::{ListedLogEntry, LogType};
 use crate::timestamp::Timestamp;
 
@@ -47,20 +48,13 @@ pub struct CrashReportFilter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedCrashReport {
     pub organization: OrganizationId,
-    pub id: CrashReportId,
-    pub received: Timestamp,
-    /// The header ApplicationName as sent (decision C3).
-    pub application_name: Option<String>,
-    /// The header OS as sent (decision C3).
-    pub os: Option<String>,
-    pub user: Option<String>,
-    pub computer: Option<ComputerGuid>,
-    pub serial_number: String,
-    pub application_version: String,
-    /// What was dropped, and why (decision C6).
-    pub note: Option<String>,
-    /// How many parts it has.
-    pub parts: u64,
+    pub report: CrashReport<PartsTotal>,
+}
+
+/// What the parts of a crash report come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PartsTotal {
+    pub count: u64,
     /// Bytes of all of them.
     pub size: u64,
 }

@@ -59,7 +59,7 @@ async fn copy(config: &Config, target: &Config, from: &Database) -> Result<Conte
         target: wiring::open_blobs(&target.blobs).await.context("target")?,
     };
     let [source_url, target_url] = [&config.database, &target.database].map(|section| section.url.expose_secret());
-    if is_same_database(source_url, target_url)? {
+    if is_same_database(source_url, target_url, wiring::DATABASE_TIMEOUT).await? {
         // Only the contents move: from a folder into a bucket, or from one bucket into another.
         let contents = transfer(from, blobs, &bar()).await?;
         output::line("records: both sides use the same database")?;

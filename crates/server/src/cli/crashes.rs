@@ -14,9 +14,9 @@ use crate::wiring;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use domain::blob::BlobStore;
-use domain::crash_report::{CrashPart, Os, Place, StoredCrashReport};
+use domain::crash_report::{CrashPart, CrashReport, Os, Place, StoredCrashReport};
 use domain::guid::{ComputerGuid, CrashReportId};
-use domain::inspection::{CrashReportFilter, InspectedCrashReport, InspectionRepository};
+use domain::inspection::{CrashReportFilter, InspectionRepository, PartsTotal};
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -96,8 +96,8 @@ async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen
     let mut reports = inspection.crash_reports(register.ids(), filter);
     let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
     while let Some(report) = reports.try_next().await? {
-        let organization = register.name(report.organization);
-        listing.record(out, || json_of_listed(organization, &report), || cells(organization, &report))?;
+        let (organization, report) = (register.name(report.organization), &report.report);
+        listing.record(out, || json_of_listed(organization, report), || cells(organization, report))?;
     }
     listing.end(out, "no crash reports found")
 }
@@ -114,7 +114,7 @@ const COLUMNS: [Column; 9] = [
     Column::beside("SIZE", 4),
 ];
 
-fn cells(organization: &str, report: &InspectedCrashReport) -> Vec<Cell> {
+fn cells(organization: &str, report: &CrashReport<PartsTotal>) -> Vec<Cell> {
     vec![
         Cell::new(report.received.to_string()),
         Cell::new(report.id.to_string()),
@@ -123,12 +123,20 @@ fn cells(organization: &str, report: &InspectedCrashReport) -> Vec<Cell> {
         Cell::new(&report.application_version),
         Cell::new(Os::parse(report.os.as_deref()).as_str()),
         Cell::new(report.user.as_deref().unwrap_or_default()),
-        Cell::new(report.parts.to_string()),
-        Cell::new(values::size(report.size)),
+        Cell::new(report.parts.count.to_string()),
+        Cell::new(values::size(report.parts.size)),
     ]
 }
 
-fn json_of_listed(organization: &str, report: &InspectedCrashReport) -> Value {
+fn json_of_listed(organization: &str, report: &CrashReport<PartsTotal>) -> Value {
+    let mut json = head(organization, report);
+    json["parts"] = report.parts.count.into();
+    json["size"] = report.parts.size.into();
+    json
+}
+
+/// What is told of every report, in JSON.
+fn head<P>(organization: &str, report: &CrashReport<P>) -> Value {
     json!({
         "id": report.id.to_string(),
         "received": report.received.precise(),
@@ -140,8 +148,6 @@ fn json_of_listed(organization: &str, report: &InspectedCrashReport) -> Value {
         "computer": report.computer.map(|computer| computer.to_string()),
         "serial_number": report.serial_number,
         "note": report.note,
-        "parts": report.parts,
-        "size": report.size,
     })
 }
 
@@ -219,19 +225,9 @@ fn json_of(organization: &str, report: &StoredCrashReport) -> Value {
             "checksum": part.checksum.to_string(),
         })
     };
-    json!({
-        "id": report.id.to_string(),
-        "received": report.received.precise(),
-        "organization": organization,
-        "application_name": report.application_name,
-        "application_version": report.application_version,
-        "os": Os::parse(report.os.as_deref()).as_str(),
-        "user": report.user,
-        "computer": report.computer.map(|computer| computer.to_string()),
-        "serial_number": report.serial_number,
-        "note": report.note,
-        "parts": report.parts.iter().map(part).collect::<Vec<_>>(),
-    })
+    let mut json = head(organization, report);
+    json["parts"] = report.parts.iter().map(part).collect();
+    json
 }
 
 async fn content(blobs: &dyn BlobStore, part: &CrashPart) -> Result<domain::blob::ByteStream> {

@@ -82,11 +82,12 @@ pub(super) fn key(key: &NewKey) -> Result<()> {
 }
 
 /// Prints the keys that applying a fleet file issued. Those of the file that it left out are told to
-/// `warn`: the operator thinks that they count.
+/// `warn`, since the operator thinks that they count; so are names that are hardly meant.
 pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
     for (organization, user) in &applied.keys_left_out {
         warn(&format!("the key of user {user} of {organization} was left out: the user has or had another one"));
     }
+    applied.look_alikes.iter().for_each(|pair| warn(&pair.to_string()));
     // All are tried: one that can't be printed is no reason to lose the others.
     let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
     printed.into_iter().collect()

@@ -116,6 +116,18 @@ fn a_key_of_the_file_is_left_out_with_a_warning_where_the_user_has_another_one()
 }
 
 #[test]
+fn a_new_name_that_differs_from_another_by_case_only_is_warned_of_once() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    site.write("shouted.json", r#"{ "organizations": [ { "name": "Acme Print", "users": [ { "name": "ANN" } ] } ] }"#);
+    let ran = site.run("fleet apply shouted.json");
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 1), "{ran:?}");
+    let expected = "warning: user \"ANN\" of \"Acme Print\" differs from \"Ann\" by case only: they are two\n";
+    assert_eq!(ran.err, expected);
+    site.run("fleet apply shouted.json").succeeded();
+}
+
+#[test]
 fn an_exported_fleet_can_be_applied_and_exports_the_same() {
     let site = Site::new();
     site.run("fleet apply fleet.json").succeeded();

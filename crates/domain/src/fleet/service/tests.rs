@@ -44,7 +44,7 @@ async fn a_key_is_offered_for_each_user_who_brings_none() {
         })
         .returning(|_, new_keys, _| {
             let left_out = vec![("Acme Print".to_owned(), "Bob".to_owned())];
-            Ok(Applied { issued: vec![new_keys[1].clone()], keys_left_out: left_out })
+            Ok(Applied { issued: vec![new_keys[1].clone()], keys_left_out: left_out, ..Applied::default() })
         });
     let applied = service(registry).apply(&a_fleet()).await.unwrap();
     assert_eq!(names(&applied.issued), [("Zenith Media", "Ann")], "only what was registered is told");

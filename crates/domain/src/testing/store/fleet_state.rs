@@ -3,7 +3,7 @@
 use crate::access::CredentialDigest;
 use crate::caller::OrganizationId;
 use crate::fleet::{
-    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, NewKey, Queue, Secret, User,
+    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, LookAlike, NewKey, Queue, Secret, User,
 };
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use std::collections::btree_map::Entry;
@@ -102,6 +102,7 @@ impl FleetState {
 
     pub(super) fn apply(&mut self, fleet: &Fleet, new_keys: &[NewKey]) -> Result<Applied, FleetConflict> {
         let mut applied = Applied::default();
+        let before = self.clone();
         for organization in &fleet.organizations {
             let id = self.register_organization(organization);
             for user in &organization.users {
@@ -114,7 +115,26 @@ impl FleetState {
         }
         let place = |issued: &NewKey| new_keys.iter().position(|key| key == issued);
         applied.issued.sort_by_key(place);
+        applied.look_alikes = self.look_alikes(&before, fleet);
         Ok(applied)
+    }
+
+    /// What `fleet` added that looks like something else.
+    fn look_alikes(&self, before: &Self, fleet: &Fleet) -> Vec<LookAlike> {
+        let is_new = |name: &&str| before.find_organization(name).is_err();
+        let added = fleet.organizations.iter().map(|organization| organization.name.as_str()).filter(is_new).collect();
+        let all: Vec<String> = self.organizations.values().map(|organization| organization.name.clone()).collect();
+        let mut found = LookAlike::among(&added, &all, None);
+        for organization in &fleet.organizations {
+            let Ok(id) = self.find_organization(&organization.name) else {
+                continue;
+            };
+            let names = organization.users.iter().map(|user| user.name.as_str());
+            let added = names.filter(|name| !before.has_user(id, name)).collect();
+            let all: Vec<String> = self.organizations[&id].users.iter().cloned().collect();
+            found.extend(LookAlike::among(&added, &all, Some(&organization.name)));
+        }
+        found
     }
 
     /// Registers a key that nobody has or had.

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::guid::{CrashReportId, ResourceGuid};
 use crate::inspection::{
     CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, InspectionRepository, LogFollower,
-    RegisteredOrganization,
+    PartsTotal, RegisteredOrganization,
 };
 use crate::log_entry::{ListedLogEntry, LogFilter, NewLogEntry};
 use crate::resource::StoredResource;
@@ -96,7 +96,7 @@ impl InspectionRepository for InMemoryStore {
             let of_them = state.crash_reports.iter().filter(|(owner, _)| organizations.contains(owner));
             let mut reports: Vec<InspectedCrashReport> =
                 of_them.filter(|(_, report)| fits(report)).map(|(owner, report)| summary(*owner, report)).collect();
-            reports.sort_by_key(|report| Reverse((report.received, report.id)));
+            reports.sort_by_key(|report| Reverse((report.report.received, report.report.id)));
             reports
         };
         self.stream(read, |report| report)
@@ -150,18 +150,7 @@ fn inspected((owner, entry): &(OrganizationId, NewLogEntry)) -> InspectedLogEntr
 }
 
 fn summary(organization: OrganizationId, report: &StoredCrashReport) -> InspectedCrashReport {
-    InspectedCrashReport {
-        organization,
-        id: report.id,
-        received: report.received,
-        application_name: report.application_name.clone(),
-        os: report.os.clone(),
-        user: report.user.clone(),
-        computer: report.computer,
-        serial_number: report.serial_number.clone(),
-        application_version: report.application_version.clone(),
-        note: report.note.clone(),
-        parts: report.parts.len() as u64,
-        size: report.parts.iter().map(|part| part.size).sum(),
-    }
+    let size = report.parts.iter().map(|part| part.size).sum();
+    let parts = PartsTotal { count: report.parts.len() as u64, size };
+    InspectedCrashReport { organization, report: report.clone().with_parts(parts) }
 }
