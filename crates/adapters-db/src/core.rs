@@ -27,6 +27,13 @@ pub(crate) trait Work: Send + Sync + 'static {
     async fn run(&self, transaction: &DatabaseTransaction) -> Result<Self::Done, Self::Fault>;
 }
 
+/// How a transaction ends whose work is done.
+#[derive(Clone, Copy)]
+enum End {
+    Commit,
+    Rollback,
+}
+
 /// The connections to one database.
 pub(crate) struct Core {
     pub(crate) reads: DatabaseConnection,
@@ -56,7 +63,7 @@ impl Core {
 
     /// Begins to write and waits for the outcome. The work goes on even if the caller goes away.
     pub(crate) async fn write<W: Work<Fault = DbErr>>(self: &Arc<Self>, work: W) -> Result<W::Done, StoreError> {
-        self.in_time(self.begin(work)).await??.map_err(store_error)
+        self.in_time(self.begin(work, End::Commit)).await??.map_err(store_error)
     }
 
     /// As [`Core::write`], without a limit of time and with failures of the work's own.
@@ -64,29 +71,40 @@ impl Core {
         self: &Arc<Self>,
         work: W,
     ) -> Result<Result<W::Done, W::Fault>, StoreError> {
-        self.begin(work).await
+        self.begin(work, End::Commit).await
+    }
+
+    /// As [`Core::write_at_length`], but nothing of it stays.
+    pub(crate) async fn try_out<W: Work>(self: &Arc<Self>, work: W) -> Result<Result<W::Done, W::Fault>, StoreError> {
+        self.begin(work, End::Rollback).await
     }
 
     pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
         timeout(self.patience, work).await.map_err(|_| unavailable("the database didn't answer in time"))
     }
 
-    async fn begin<W: Work>(self: &Arc<Self>, work: W) -> Result<Result<W::Done, W::Fault>, StoreError> {
+    async fn begin<W: Work>(self: &Arc<Self>, work: W, end: End) -> Result<Result<W::Done, W::Fault>, StoreError> {
         let core = self.clone();
-        let task = self.runtime.spawn(async move { core.transact(&work).await });
+        let task = self.runtime.spawn(async move { core.transact(&work, end).await });
         task.await.map_err(StoreError::other)
     }
 
     /// Runs `work` in one transaction, again if the engine gave it up for another one's sake.
-    async fn transact<W: Work>(&self, work: &W) -> Result<W::Done, W::Fault> {
+    async fn transact<W: Work>(&self, work: &W, end: End) -> Result<W::Done, W::Fault> {
         let mut tries = 1;
         loop {
             let transaction = self.begin_transaction().await?;
             let error = match work.run(&transaction).await {
-                Ok(done) => match transaction.commit().await {
-                    Ok(()) => return Ok(done),
-                    Err(error) => W::Fault::from(error),
-                },
+                Ok(done) => {
+                    let ended = match end {
+                        End::Commit => transaction.commit().await,
+                        End::Rollback => transaction.rollback().await,
+                    };
+                    match ended {
+                        Ok(()) => return Ok(done),
+                        Err(error) => W::Fault::from(error),
+                    }
+                }
                 Err(error) => {
                     // If this fails the connection is lost, and with it the transaction.
                     let _ = transaction.rollback().await;

@@ -15,7 +15,7 @@ use crate::error::RegistryFault;
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
-use domain::fleet::{Applied, Fleet, FleetDirectory, FleetRegistry, KeyRevocation, NewKey, RegistryError};
+use domain::fleet::{Applied, Fleet, FleetDirectory, FleetRegistry, KeyRevocation, NewKey, Preview, RegistryError};
 use domain::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use records::Record;
@@ -104,6 +104,11 @@ impl FleetRegistry for SqlFleetRegistry {
         self.change(work).await
     }
 
+    async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Preview, RegistryError> {
+        let apply = Apply { fleet: fleet.clone(), new_keys: new_keys.to_vec(), now };
+        Ok(self.core.try_out(TryApply(apply)).await??)
+    }
+
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
         Ok(export::export(&self.core, organization.as_deref()).await?)
     }
@@ -136,6 +141,29 @@ impl Work for Apply {
 
     async fn run(&self, transaction: &DatabaseTransaction) -> Result<Applied, RegistryFault> {
         apply::apply(transaction, &self.fleet, &self.new_keys, self.now).await
+    }
+}
+
+/// Applies a file between two looks at what it names.
+struct TryApply(Apply);
+
+#[async_trait]
+impl Work for TryApply {
+    type Done = Preview;
+    type Fault = RegistryFault;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Preview, RegistryFault> {
+        let fleet = &self.0.fleet;
+        let before = export::named(transaction, fleet).await?;
+        let hashes = computers::hashes(transaction, fleet).await?;
+        let applied = self.0.run(transaction).await?;
+        let after = export::named(transaction, fleet).await?;
+        let hashes_after = computers::hashes(transaction, fleet).await?;
+        let registered = before.organizations.iter().flat_map(|organization| &organization.computers);
+        let changed =
+            registered.map(|computer| computer.guid).filter(|guid| hashes.get(guid) != hashes_after.get(guid));
+        let new_hashes = changed.collect();
+        Ok(Preview { applied, before, after, new_hashes })
     }
 }
 

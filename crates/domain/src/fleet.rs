@@ -9,6 +9,7 @@ mod file;
 mod keys;
 mod look_alike;
 mod model;
+mod preview;
 mod registry;
 mod service;
 
@@ -17,6 +18,7 @@ pub use file::{FleetFileError, read_fleet};
 pub use keys::{MIN_KEY_LENGTH, Secret};
 pub use look_alike::LookAlike;
 pub use model::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
+pub use preview::{Changes, Preview};
 pub use registry::{Applied, FleetConflict, FleetRegistry, KeyRevocation, NewKey, RegistryError};
 pub use service::FleetService;
 

@@ -61,6 +61,12 @@ pub(crate) async fn open_database(section: &DatabaseSection, missing: Missing) -
     migrated(Database::connect(&database_config(section, missing)).await).await
 }
 
+/// Opens an empty database that is gone with this process.
+pub(crate) async fn open_in_memory() -> Result<Database> {
+    let section = DatabaseSection { url: "sqlite::memory:".to_owned().into(), max_connections: 1 };
+    Ok(open_database(&section, Missing::Make).await?.0)
+}
+
 /// Opens the database as [`open_database`] does, unless another process has it open, and keeps others out.
 pub(crate) async fn open_database_alone(section: &DatabaseSection, missing: Missing) -> Result<Database> {
     Ok(migrated(Database::connect_alone(&database_config(section, missing)).await).await?.0)

@@ -6,11 +6,12 @@ use super::batch::{delete_in, find_in, put};
 use super::records::{Record, record_name, register};
 use crate::entity::{computer, hardware_hash};
 use crate::error::RegistryFault;
-use domain::fleet::{Computer, FleetConflict, Secret};
+use domain::fleet::{Computer, Fleet, FleetConflict, Secret};
+use domain::guid::ComputerGuid;
 use domain::text::Folded;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ConnectionTrait, EntityTrait};
+use sea_orm::{ConnectionTrait, DbErr, EntityTrait};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -44,6 +45,14 @@ pub(super) async fn register_computers(
     )
     .await?;
     register_hashes(db, named).await
+}
+
+/// The digests of the computers that a file names, as far as they have one.
+pub(super) async fn hashes(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<HashMap<ComputerGuid, Vec<u8>>, DbErr> {
+    use hardware_hash::{Column, Entity};
+    let named = fleet.organizations.iter().flat_map(|organization| &organization.computers);
+    let rows = find_in(db, Entity::find(), Column::ComputerGuid, named.map(|computer| computer.guid.as_uuid())).await?;
+    Ok(rows.into_iter().map(|row| (row.computer_guid.into(), row.digest)).collect())
 }
 
 async fn register_hashes(db: &impl ConnectionTrait, named: &[Computer]) -> Result<(), RegistryFault> {

@@ -5,7 +5,7 @@ use super::records::Record;
 use crate::core::Core;
 use crate::entity::{computer, device, job, organization, queue, resource_use, user_account};
 use crate::error::RegistryFault;
-use domain::fleet::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
+use domain::fleet::{Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, Queue, User};
 use domain::guid::ResourceGuid;
 use sea_orm::{
     AccessMode, ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, IsolationLevel, QueryFilter, QueryOrder,
@@ -25,6 +25,19 @@ pub(super) async fn export(core: &Core, organization: Option<&str>) -> Result<Fl
     // Nothing was written: how the transaction ends makes no difference.
     let _ = snapshot.rollback().await;
     fleet
+}
+
+/// The organizations that `fleet` names, as far as they are registered.
+pub(super) async fn named(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<Fleet, RegistryFault> {
+    let mut organizations = Vec::new();
+    for organization in &fleet.organizations {
+        match read(db, Some(&organization.name)).await {
+            Ok(found) => organizations.extend(found.organizations),
+            Err(RegistryFault::Conflict(FleetConflict::NotFound { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Fleet { organizations })
 }
 
 async fn read(db: &impl ConnectionTrait, organization: Option<&str>) -> Result<Fleet, RegistryFault> {

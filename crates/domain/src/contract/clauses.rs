@@ -152,6 +152,8 @@ macro_rules! store_contract {
                     an_organization_is_no_publisher_at_first,
                     names_are_kept_byte_for_byte,
                     a_large_fleet_is_applied_in_one_step,
+                    a_preview_tells_what_applying_would_do_and_does_nothing,
+                    a_preview_of_a_new_fleet_adds_all_of_it_and_conflicts_are_seen,
                     one_file_applied_many_times_at_once_is_applied,
                 }
                 fleet_conflicts {

@@ -4,7 +4,8 @@
 use super::scene::{TEXTS, register, two_organizations};
 use super::{Kept, Stores};
 use crate::fleet::{
-    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, Queue, RegistryError, User,
+    Applied, Changes, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, NewKey, Queue, RegistryError,
+    Secret, User,
 };
 use crate::guid::DeviceGuid;
 use crate::testing::{ACME, Records, ZENITH, a_fleet, acme_records, at, numbered, resource_guid};
@@ -181,6 +182,66 @@ pub async fn a_large_fleet_is_applied_in_one_step(stores: &Stores) -> Kept {
         stores.fleet_registry.apply(&fleet, &[], at(second)).await?;
         assert!(stores.fleet_registry.export(None).await? == fleet, "the large fleet was changed");
     }
+    Ok(())
+}
+
+/// What a preview tells is what applying does; until then it isn't done.
+pub async fn a_preview_tells_what_applying_would_do_and_does_nothing(stores: &Stores) -> Kept {
+    two_organizations(stores).await?;
+    let before = stores.fleet_registry.export(None).await?;
+    let own = acme_records();
+    let named = |name: &str| Some(name.to_owned());
+    let computer = Computer {
+        guid: own.computer,
+        name: None,
+        hardware_hash: Some(Secret::new("another hash".to_owned())),
+        serial_number: named("SN-1000"),
+        user: None,
+    };
+    let acme = FleetOrganization {
+        name: ACME.to_owned(),
+        users: vec![User { name: "Ann".to_owned(), mis_key: None }, User { name: "Max".to_owned(), mis_key: None }],
+        computers: vec![computer],
+        devices: vec![Device { guid: own.device, name: named("Latex 2") }],
+        queues: vec![Queue { guid: own.queue, name: None, device: None, uses: None }],
+        ..FleetOrganization::default()
+    };
+    let fleet = Fleet { organizations: vec![acme] };
+    let key = NewKey {
+        organization: ACME.to_owned(),
+        user: "Max".to_owned(),
+        mis_key: Secret::new("a-key-of-max-0123456789".to_owned()),
+    };
+    let keys = [key.clone()];
+    let preview = stores.fleet_registry.preview(&fleet, &keys, at(1)).await?;
+    assert_eq!(preview.applied.issued, keys);
+    let changes = preview.changes(&fleet);
+    assert_eq!(changes.added, [format!("user \"Max\" of \"{ACME}\"")]);
+    let changed = [format!("computer {} of \"{ACME}\"", own.computer), format!("device {} of \"{ACME}\"", own.device)];
+    assert_eq!((changes.changed, changes.unchanged), (changed.to_vec(), 3), "the organization, Ann and the queue");
+    assert_eq!(stores.fleet_registry.export(None).await?, before);
+    assert_eq!(stores.credentials.find_key_holder(key.digest()).await?, None);
+
+    stores.fleet_registry.apply(&fleet, &keys, at(1)).await?;
+    let Fleet { organizations } = stores.fleet_registry.export(Some(ACME.to_owned())).await?;
+    assert_eq!(preview.after.organizations, organizations);
+    let changes = stores.fleet_registry.preview(&fleet, &[], at(2)).await?.changes(&fleet);
+    assert_eq!(changes, Changes { unchanged: 6, ..Changes::default() });
+    Ok(())
+}
+
+/// What nobody has registered yet is all new, and what would be refused is refused.
+pub async fn a_preview_of_a_new_fleet_adds_all_of_it_and_conflicts_are_seen(stores: &Stores) -> Kept {
+    let fleet = a_fleet();
+    let changes = stores.fleet_registry.preview(&fleet, &[], at(0)).await?.changes(&fleet);
+    assert_eq!((changes.changed, changes.unchanged), (Vec::new(), 0));
+    assert!(changes.added.contains(&format!("organization \"{ZENITH}\"")), "{:?}", changes.added);
+    assert_eq!(stores.fleet_registry.export(None).await?, Fleet::default());
+    stores.fleet_registry.apply(&fleet, &[], at(0)).await?;
+    let devices = vec![Device { guid: acme_records().device, name: None }];
+    let taken = FleetOrganization { name: ZENITH.to_owned(), devices, ..FleetOrganization::default() };
+    let refused = stores.fleet_registry.preview(&Fleet { organizations: vec![taken] }, &[], at(1)).await;
+    assert!(matches!(refused, Err(RegistryError::Conflict(FleetConflict::OtherOrganization { .. }))), "{refused:?}");
     Ok(())
 }
 

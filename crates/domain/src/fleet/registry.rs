@@ -1,6 +1,6 @@
 //! The port through which the operator changes the fleet.
 
-use super::{Fleet, LookAlike, Secret};
+use super::{Fleet, LookAlike, Preview, Secret};
 use crate::access::CredentialDigest;
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
@@ -17,6 +17,9 @@ pub trait FleetRegistry: Send + Sync + 'static {
     /// included, gets the one that `fleet` brings, else the one that `new_keys` holds for it
     /// (decision A6). An organization or user that is new beside one whose name differs by case only MUST be told.
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError>;
+
+    /// What [`FleetRegistry::apply`] would do, of which nothing MUST stay. What it would refuse is refused.
+    async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Preview, RegistryError>;
 
     /// The registered fleet in the form of a file, without credentials: all of it, or one
     /// organization's, which MUST exist. Everything is sorted by name, then GUID.

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Applied, Fleet, FleetRegistry, KeyRevocation, NewKey, RegistryError, Secret};
+use super::{Applied, Fleet, FleetOrganization, FleetRegistry, KeyRevocation, NewKey, Preview, RegistryError, Secret};
 use crate::clock::{Clock, IdSource};
 use std::sync::Arc;
 
@@ -28,15 +28,15 @@ impl FleetService {
     /// # Errors
     /// A conflict, after which nothing of it is applied, or a store failure.
     pub async fn apply(&self, fleet: &Fleet) -> Result<Applied, RegistryError> {
-        let new_key = |organization: &str, user: &str| self.new_key(organization, user);
-        let new_keys: Vec<NewKey> = fleet
-            .organizations
-            .iter()
-            .flat_map(|organization| organization.users.iter().map(move |user| (organization, user)))
-            .filter(|(_, user)| user.mis_key.is_none())
-            .map(|(organization, user)| new_key(&organization.name, &user.name))
-            .collect();
-        self.registry.apply(fleet, &new_keys, self.clock.now()).await
+        self.registry.apply(fleet, &self.new_keys(fleet), self.clock.now()).await
+    }
+
+    /// What [`FleetService::apply`] would do; nothing of it is done, and no key of it is valid.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn preview(&self, fleet: &Fleet) -> Result<Preview, RegistryError> {
+        self.registry.preview(fleet, &self.new_keys(fleet), self.clock.now()).await
     }
 
     /// The registered fleet without credentials: all of it, or one organization's.
@@ -63,6 +63,16 @@ impl FleetService {
     /// A user that isn't registered, or a store failure.
     pub async fn revoke_keys(&self, organization: &str, user: &str) -> Result<KeyRevocation, RegistryError> {
         self.registry.revoke_keys(organization, user, self.clock.now()).await
+    }
+
+    /// A key for each user who brings none.
+    fn new_keys(&self, fleet: &Fleet) -> Vec<NewKey> {
+        fleet.organizations.iter().flat_map(|organization| self.keys_of(organization)).collect()
+    }
+
+    fn keys_of(&self, organization: &FleetOrganization) -> Vec<NewKey> {
+        let keyless = organization.users.iter().filter(|user| user.mis_key.is_none());
+        keyless.map(|user| self.new_key(&organization.name, &user.name)).collect()
     }
 
     fn new_key(&self, organization: &str, user: &str) -> NewKey {

@@ -1,5 +1,6 @@
 //! `platen fleet apply`, `platen fleet export` and `platen fleet show`
 
+mod dry;
 mod show;
 
 use super::failure::Failure;
@@ -21,6 +22,9 @@ pub(super) enum FleetCommand {
         /// Fleet file (JSON)
         #[arg(value_name = "FILE")]
         file: PathBuf,
+        /// Only say what would be added, changed and left as it is
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Print the registered fleet as a fleet file, without credentials
     Export {
@@ -35,7 +39,13 @@ pub(super) enum FleetCommand {
 pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCode, Failure> {
     // The file is read first: a malformed one doesn't touch the database.
     let task = match command {
-        FleetCommand::Apply { file } => Task::Apply(fleet_json::read(&file).map_err(Failure::Misuse)?),
+        FleetCommand::Apply { file, dry_run } => {
+            let fleet = fleet_json::read(&file).map_err(Failure::Misuse)?;
+            if dry_run {
+                return Ok(dry::run(config, &fleet).await?);
+            }
+            Task::Apply(fleet)
+        }
         FleetCommand::Export { organization } => Task::Export(organization),
         FleetCommand::Show(asked) => return show::run(config, &asked).await,
     };

@@ -81,13 +81,18 @@ pub(super) fn key(key: &NewKey) -> Result<()> {
         .with_context(|| format!("a key was issued for {} of {} but is lost", key.user, key.organization))
 }
 
-/// Prints the keys that applying a fleet file issued. Those of the file that it left out are told to
-/// `warn`, since the operator thinks that they count; so are names that are hardly meant.
-pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
+/// Tells `warn` what of a fleet file is hardly meant: keys that are left out, which the operator thinks count, and
+/// names that look like others.
+pub(super) fn doubts(applied: &Applied, warn: impl Fn(&str)) {
     for (organization, user) in &applied.keys_left_out {
-        warn(&format!("the key of user {user} of {organization} was left out: the user has or had another one"));
+        warn(&format!("the key of user {user} of {organization} is left out: the user has or had another one"));
     }
     applied.look_alikes.iter().for_each(|pair| warn(&pair.to_string()));
+}
+
+/// Prints the keys that applying a fleet file issued, and tells `warn` its [`doubts`].
+pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
+    doubts(applied, warn);
     // All are tried: one that can't be printed is no reason to lose the others.
     let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
     printed.into_iter().collect()

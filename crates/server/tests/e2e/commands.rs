@@ -112,7 +112,7 @@ fn a_key_of_the_file_is_left_out_with_a_warning_where_the_user_has_another_one()
     site.write("other.json", &FLEET.replace(ANNS_KEY, "another-key-of-ann-0002"));
     let ran = site.run("fleet apply other.json");
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""));
-    assert_eq!(ran.err, "warning: the key of user Ann of Acme Print was left out: the user has or had another one\n");
+    assert_eq!(ran.err, "warning: the key of user Ann of Acme Print is left out: the user has or had another one\n");
 }
 
 #[test]
@@ -125,6 +125,47 @@ fn a_new_name_that_differs_from_another_by_case_only_is_warned_of_once() {
     let expected = "warning: user \"ANN\" of \"Acme Print\" differs from \"Ann\" by case only: they are two\n";
     assert_eq!(ran.err, expected);
     site.run("fleet apply shouted.json").succeeded();
+}
+
+#[test]
+fn a_dry_run_says_what_applying_would_do_and_does_nothing() {
+    let site = Site::new();
+    if site.is_on_postgres() {
+        assert!(site.run("fleet apply --dry-run fleet.json").failed(1).contains("migrate it first"));
+        site.run("migrate").succeeded();
+    }
+    let all_new = site.run("fleet apply --dry-run fleet.json").succeeded();
+    let [first, second, .., last] = all_new.lines().collect::<Vec<_>>()[..] else { panic!("{all_new}") };
+    let acme = "would add organization \"Acme Print\"";
+    assert_eq!((first, second), (acme, "would add user \"Ann\" of \"Acme Print\""));
+    assert_eq!((all_new.lines().count(), last), (7, "would leave 0 records of the file as registered"));
+    if !site.is_on_postgres() {
+        assert!(!site.path("data").exists(), "no database is made");
+    }
+
+    site.run("fleet apply fleet.json").succeeded();
+    let before = site.run("fleet export").succeeded();
+    let changed = FLEET
+        .replace("Latex 1", "Latex 2")
+        .replace("HH-0001", "HH-0002")
+        .replace(r#""users": ["#, r#""users": [ { "name": "Bob" }, "#);
+    site.write("changed.json", &changed);
+    let expected = "would add user \"Bob\" of \"Acme Print\"\n\
+        would change computer 6f9619ff-8b86-d011-b42d-00c04fc964ff of \"Acme Print\"\n\
+        would change device 0d4ab0a6-0f0b-4d3e-9f5b-0a9a9f6f2c11 of \"Acme Print\"\n\
+        would issue a key to user \"Bob\" of \"Acme Print\"\n\
+        would leave 4 records of the file as registered\n";
+    for _ in 0..2 {
+        assert_eq!(site.run("fleet apply --dry-run changed.json").succeeded(), expected);
+        assert_eq!(site.run("fleet export").succeeded(), before);
+    }
+    site.write("conflicting.json", CONFLICTING);
+    assert!(site.run("fleet apply --dry-run conflicting.json").failed(1).contains("6f9619ff"));
+    assert_eq!(site.run("fleet apply changed.json").succeeded().lines().count(), 1, "Bob's key");
+    assert_eq!(
+        site.run("fleet apply --dry-run changed.json").succeeded(),
+        "would leave 7 records of the file as registered\n"
+    );
 }
 
 #[test]

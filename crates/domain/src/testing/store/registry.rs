@@ -4,9 +4,10 @@ use super::InMemoryStore;
 use super::fleet_state::FleetState;
 use crate::caller::OrganizationId;
 use crate::fleet::{
-    Applied, Computer, Device, Fleet, FleetOrganization, FleetRegistry, Job, KeyRevocation, NewKey, Queue,
+    Applied, Computer, Device, Fleet, FleetOrganization, FleetRegistry, Job, KeyRevocation, NewKey, Preview, Queue,
     RegistryError, User,
 };
+use crate::guid::ComputerGuid;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 
@@ -18,6 +19,21 @@ impl FleetRegistry for InMemoryStore {
         let applied = changed.apply(fleet, new_keys)?;
         state.fleet = changed;
         Ok(applied)
+    }
+
+    async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], _now: Timestamp) -> Result<Preview, RegistryError> {
+        let before = self.working()?.fleet.clone();
+        let mut after = before.clone();
+        let applied = after.apply(fleet, new_keys)?;
+        let exported = |state: &FleetState| {
+            let ids = fleet.organizations.iter().filter_map(|named| state.find_organization(&named.name).ok());
+            Fleet { organizations: ids.filter_map(|id| exported(state, id)).collect() }
+        };
+        let hash = |state: &FleetState, guid| state.computers.get(guid).map(|computer| computer.hardware_hash);
+        let changed = after.computers.keys().filter(|guid| hash(&before, guid) != hash(&after, guid));
+        let is_old = |guid: &&ComputerGuid| before.computers.contains_key(guid);
+        let new_hashes = changed.filter(is_old).copied().collect();
+        Ok(Preview { applied, before: exported(&before), after: exported(&after), new_hashes })
     }
 
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
