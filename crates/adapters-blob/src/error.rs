@@ -1,7 +1,7 @@
 //! From what `object_store` and the file system report to what the domain knows, in words that name
 //! the place and the cause in one line each. No credential is part of any of them.
 
-use domain::error::StoreError;
+use domain::error::{StoreError, causes};
 use object_store::client::HttpError;
 use std::error::Error;
 use std::fmt::Display;
@@ -55,9 +55,8 @@ pub(crate) fn is_missing(error: &object_store::Error) -> bool {
 }
 
 /// The error and all its causes in one line, for people.
-pub(crate) fn spelled_out(error: &dyn Error) -> String {
-    let chain = std::iter::successors(Some(error), |&error| error.source());
-    one_line(&chain.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+pub(crate) fn spelled_out(error: &(dyn Error + 'static)) -> String {
+    one_line(&causes(error))
 }
 
 fn wrap(action: impl Display, place: &str, passes: bool, cause: Box<dyn Error + Send + Sync>) -> StoreError {

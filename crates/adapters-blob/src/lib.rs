@@ -73,6 +73,14 @@ impl BlobConfig {
 }
 
 impl S3Config {
+    /// Whether the endpoint fits the settings beside it, as far as they themselves tell.
+    ///
+    /// # Errors
+    /// What doesn't fit, in one line that begins with the name of a setting.
+    pub fn check(&self) -> Result<(), &'static str> {
+        s3::endpoint(self).map(drop)
+    }
+
     /// What tells one place from another.
     fn name(&self) -> (&str, Option<&str>, &str) {
         let endpoint = self.endpoint.as_deref().map(|endpoint| endpoint.trim_end_matches('/'));
@@ -90,13 +98,19 @@ pub struct S3Config {
     pub region: Option<String>,
     /// The URL of a server other than AWS.
     pub endpoint: Option<String>,
-    /// Given together with the secret; without them the usual AWS sources are asked.
-    pub access_key_id: Option<SecretString>,
-    pub secret_access_key: Option<SecretString>,
+    /// Without one the usual AWS sources are asked.
+    pub access_key: Option<AccessKey>,
     /// Permits an endpoint without TLS.
     pub allow_http: bool,
     /// Names the bucket in the path and not in the host name.
     pub path_style: bool,
+}
+
+/// An access key of S3. `Debug` shows nothing of it.
+#[derive(Debug, Clone)]
+pub struct AccessKey {
+    pub id: SecretString,
+    pub secret: SecretString,
 }
 
 /// Why a blob store can't be opened, in one line that names the place and the cause.
@@ -133,6 +147,17 @@ pub async fn open(config: &BlobConfig) -> Result<Arc<dyn BlobStore>, OpenError> 
         BlobConfig::Memory => Arc::new(MemoryPlace::default()),
     };
     Ok(Arc::new(MeteredBlobStore::new(ObjectBlobStore::new(place))))
+}
+
+/// As [`open`], for whoever is going to write: a folder that takes no file is refused now and not at the first
+/// upload. A check of blobs works on one that is read-only.
+///
+/// # Errors
+/// As those of [`open`], and what [`BlobStore::ping`] reports.
+pub async fn open_for_writing(config: &BlobConfig) -> Result<Arc<dyn BlobStore>, OpenError> {
+    let blobs = open(config).await?;
+    blobs.ping().await.map_err(|error| OpenError::from_store(&error, ""))?;
+    Ok(blobs)
 }
 
 async fn open_folder(path: PathBuf) -> Result<LocalPlace, OpenError> {

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails its test")]
 #![cfg(target_os = "linux")]
 
-use adapters_blob::{BlobConfig, S3Config, open};
+use adapters_blob::{AccessKey, BlobConfig, S3Config, open};
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobKind};
 use futures_util::future::join_all;
@@ -62,8 +62,7 @@ async fn memory_does_not_grow_with_the_number_of_uploads() {
     let bucket = S3Config {
         bucket: "blobs".to_owned(),
         endpoint: Some(format!("http://{}", listener.local_addr().unwrap())),
-        access_key_id: Some("AKIATEST".into()),
-        secret_access_key: Some("a-secret-of-the-tests".into()),
+        access_key: Some(AccessKey { id: "AKIATEST".into(), secret: "a-secret-of-the-tests".into() }),
         allow_http: true,
         path_style: true,
         ..S3Config::default()

@@ -43,8 +43,13 @@ impl Place {
             return Err(wrong("it must begin with sqlite://, sqlite::memory: or postgres://"));
         }
         // The error of the parser might repeat a part of the URL, such as the password.
-        let options = PgConnectOptions::from_str(url)
-            .map_err(|_| wrong("postgres://USER:PASSWORD@HOST:PORT/DATABASE is expected"))?;
+        let options = PgConnectOptions::from_str(url).ok().filter(|_| !has_bare_password(url));
+        let options = options.ok_or_else(|| {
+            wrong(
+                "postgres://USER:PASSWORD@HOST:PORT/DATABASE is expected, with # / ? @ % in the password written as \
+                 %23 %2F %3F %40 %25",
+            )
+        })?;
         Ok(Self::Postgres(Box::new(options.application_name("platen").disable_statement_logging())))
     }
 
@@ -110,6 +115,16 @@ fn same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
+/// Whether a character of the password ends the host, as a `#` does, so that what was meant as the user would be
+/// taken for the host.
+fn has_bare_password(url: &str) -> bool {
+    let (before_query, _) = url.split_once('?').unwrap_or((url, ""));
+    let (_, rest) = before_query.split_once("://").unwrap_or(("", before_query));
+    let (_, path) = rest.split_once('/').unwrap_or((rest, ""));
+    // A database may be called anything, but beside a host an @ in its name is more likely a mistake.
+    url.contains('#') || (!rest[..rest.len() - path.len()].contains('@') && path.contains('@'))
+}
+
 fn wrong(why: &str) -> OpenError {
     OpenError::Url(why.to_owned())
 }
@@ -159,6 +174,24 @@ mod tests {
             let message = Place::parse(url).unwrap_err().to_string();
             assert!(message.starts_with("the database URL can't be used: "), "{message}");
             assert!(!message.contains("secret"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_password_that_breaks_the_url_is_told_to_be_percent_encoded() {
+        for url in [
+            "postgres://me:se#cret@db/platen",
+            "postgres://me:12#cret@db/platen",
+            "postgres://me:se/cret@db/platen",
+            "postgres://me:12/cret@db/platen",
+            "postgres://me:se?cret@db/platen",
+        ] {
+            let message = Place::parse(url).unwrap_err().to_string();
+            assert!(message.contains("with # / ? @ % in the password written as %23 %2F %3F %40 %25"), "{message}");
+            assert!(!message.contains("cret"), "{message}");
+        }
+        for url in ["postgres://me:se%23c@ret@db/pl%40ten", "postgres://db/platen?password=se@cret", "postgres://db"] {
+            assert!(Place::parse(url).is_ok(), "{url}");
         }
     }
 

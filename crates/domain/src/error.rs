@@ -199,6 +199,13 @@ impl Reason {
     }
 }
 
+/// An error and what caused it, outermost first, for the log and the operator.
+#[must_use]
+pub fn causes(error: &(dyn Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// What a port reports when a store can't do its work. None of it reaches a client.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -225,5 +232,16 @@ impl StoreError {
     /// Wraps a failure that may pass.
     pub fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Unavailable(source.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{StoreError, causes};
+
+    #[test]
+    fn an_error_is_told_with_all_that_caused_it() {
+        let error = StoreError::unavailable(StoreError::other("the disk is full"));
+        assert_eq!(causes(&error), "the store is unavailable: the store failed: the disk is full");
     }
 }

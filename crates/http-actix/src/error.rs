@@ -6,9 +6,8 @@ use crate::reply::Answer;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
 use domain::detail::Detail;
-use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError};
+use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError, causes};
 use domain::refusal;
-use std::error::Error;
 use std::time::Duration;
 
 /// The header for the particulars of an error (decision R11).
@@ -119,20 +118,8 @@ impl Fault {
         let Self::Failure(Failure::Store(error)) = self else {
             return None;
         };
-        Some(chain(error))
+        Some(causes(error))
     }
-}
-
-/// An error and its sources, outermost first.
-pub(crate) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        source = error.source();
-    }
-    text
 }
 
 /// What is answered to a request whose head can't be read as HTTP.

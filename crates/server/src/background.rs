@@ -3,11 +3,11 @@
 use crate::refusals::prune;
 use crate::{retention, wiring};
 use domain::blob::{BlobStore, Housekeeping};
+use domain::error::causes;
 use domain::refusal::RefusalRepository;
 use domain::retention::RetentionService;
 use metering::catalog;
 use metrics_exporter_prometheus::PrometheusHandle;
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -78,17 +78,6 @@ async fn sweep_discarded(housekeeping: Housekeeping, period: Duration) {
             Err(error) => tracing::warn!(error = causes(&error), "cannot remove discarded content"),
         }
     }
-}
-
-/// The error and its causes, joined by `: `.
-pub(crate) fn causes(error: &dyn Error) -> String {
-    let mut told = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        told = format!("{told}: {cause}");
-        next = cause.source();
-    }
-    told
 }
 
 #[cfg(test)]

@@ -131,6 +131,12 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     // Commands other than the server tell what they have to tell themselves.
     let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "error" };
     telemetry::start_logging(&config.log, level)?;
+    for misnamed in layers.misnamed() {
+        match cli.command {
+            Command::Serve { .. } => tracing::warn!("{misnamed}"),
+            _ => output::warning(&misnamed.to_string()),
+        }
+    }
     // Whoever speaks HTTP as a client needs one; a second installation would be an error.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;

@@ -14,8 +14,8 @@ pub(crate) use effective::{Effective, effective};
 pub(crate) use layers::Layers;
 pub(crate) use values::{Address, duration_of as duration};
 
-use adapters_blob::{BlobConfig, S3Config};
-use anyhow::{Result, bail};
+use adapters_blob::{AccessKey, BlobConfig, S3Config};
+use anyhow::{Result, anyhow, bail};
 use domain::limits::Limits;
 use domain::retention::Policy;
 use http_actix::Network;
@@ -204,27 +204,21 @@ fn blob_place(layers: &Layers) -> Result<BlobConfig> {
         BlobKind::S3 => required(layers, "blobs.bucket", values::host_name)?,
         BlobKind::Local | BlobKind::Memory => String::new(),
     };
-    let (access_key_id, secret_access_key) = access_key(layers)?.unzip();
     let s3 = S3Config {
         bucket,
         prefix: Some(required(layers, "blobs.prefix", values::prefix)?).filter(|prefix| !prefix.is_empty()),
         region: optional(layers, "blobs.region", values::host_name)?,
         endpoint: optional(layers, "blobs.endpoint", values::http_url)?,
-        access_key_id,
-        secret_access_key,
+        access_key: access_key(layers)?,
         allow_http: required(layers, "blobs.allow_http", values::switch)?,
         path_style: required(layers, "blobs.path_style", values::switch)?,
     };
-    if matches!(kind, BlobKind::S3) && !s3.path_style && s3.endpoint.as_deref().is_some_and(values::has_ip_host) {
-        bail!("blobs.path_style is false; beside a blobs.endpoint that is an IP address, allowed is true");
-    }
-    let unencrypted = s3.endpoint.as_deref().is_some_and(|endpoint| endpoint.starts_with("http://"));
-    if matches!(kind, BlobKind::S3) && unencrypted && !s3.allow_http {
-        bail!("blobs.allow_http is false; beside a blobs.endpoint that begins with http://, allowed is true");
-    }
     Ok(match kind {
         BlobKind::Local => BlobConfig::Local { path },
-        BlobKind::S3 => BlobConfig::S3(s3),
+        BlobKind::S3 => {
+            s3.check().map_err(|misfit| anyhow!("blobs.{misfit}"))?;
+            BlobConfig::S3(s3)
+        }
         BlobKind::Memory => BlobConfig::Memory,
     })
 }
@@ -257,14 +251,14 @@ fn tls_files(layers: &Layers) -> Result<Option<TlsFiles>> {
 }
 
 /// Key id and secret, both or none.
-fn access_key(layers: &Layers) -> Result<Option<(SecretString, SecretString)>> {
+fn access_key(layers: &Layers) -> Result<Option<AccessKey>> {
     let [id, secret] = ["blobs.access_key_id", "blobs.secret_access_key"];
     let given = |name| optional(layers, name, values::filled_text).map(|value| value.is_some());
     if !given(id)? && !given(secret)? {
         return Ok(None);
     }
     let half = |name| required(layers, name, values::filled_text).map(SecretString::from);
-    Ok(Some((half(id)?, half(secret)?)))
+    Ok(Some(AccessKey { id: half(id)?, secret: half(secret)? }))
 }
 
 fn log_format(raw: &Raw<'_>) -> Option<LogFormat> {

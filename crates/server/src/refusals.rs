@@ -1,7 +1,7 @@
 //! Keeps refusals in the database beside the serving: nobody waits for it and nothing fails over it.
 
-use crate::background::causes;
 use domain::clock::Clock;
+use domain::error::causes;
 use domain::refusal::{KEPT_FOR, NewRefusal, RefusalRepository, Tally};
 use http_actix::RefusalSink;
 use metering::{CounterHandle, catalog};

@@ -1,6 +1,6 @@
 //! Removes old records beside the serving, in small batches with pauses between, so that intake isn't held up.
 
-use crate::background::causes;
+use domain::error::causes;
 use domain::retention::{Kind, RetentionService};
 use metering::{CounterHandle, catalog};
 use std::time::Duration;

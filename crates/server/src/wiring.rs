@@ -1,8 +1,8 @@
 //! Puts the use cases over the adapters that the configuration names.
 
-use crate::background::causes;
 use crate::config::{Blobs, Config, Database as DatabaseSection};
 use crate::system::{RandomIds, SystemClock};
+use adapters_blob::BlobConfig;
 use adapters_db::{Database, DatabaseConfig, Migrated, OpenError};
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
@@ -11,6 +11,7 @@ use domain::blob::{BlobLedger, BlobStore, Housekeeping};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
+use domain::error::causes;
 use domain::fleet::{FleetDirectory, FleetService};
 use domain::log_entry::LogService;
 use domain::resource::ResourceService;
@@ -106,7 +107,21 @@ pub(crate) async fn close(database: Database) {
 
 /// Opens the blob store; a folder that is missing is made.
 pub(crate) async fn open_blobs(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
-    adapters_blob::open(&config.place).await.context("cannot open the blob store")
+    adapters_blob::open(&config.place).await.with_context(|| unusable(config))
+}
+
+/// The same for whoever is going to write: a store that can't be written to is refused.
+pub(crate) async fn open_blobs_for_writing(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
+    adapters_blob::open_for_writing(&config.place).await.with_context(|| unusable(config))
+}
+
+fn unusable(config: &Blobs) -> String {
+    let key = match config.place {
+        BlobConfig::Local { .. } => "blobs.path",
+        BlobConfig::S3(_) => "blobs.bucket",
+        BlobConfig::Memory => "blobs.kind",
+    };
+    format!("the blob store ({key}) can't be used")
 }
 
 /// What a migration did, for people.
@@ -184,7 +199,7 @@ impl Readiness for Stores {
     }
 }
 
-async fn reached<E: Error>(store: &str, ping: impl Future<Output = Result<(), E>>) -> Result<(), String> {
+async fn reached<E: Error + 'static>(store: &str, ping: impl Future<Output = Result<(), E>>) -> Result<(), String> {
     match timeout(READINESS_TIMEOUT, ping).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(format!("{store}: {}", causes(&error))),

@@ -13,7 +13,7 @@ mod seaweed;
 
 mod seaweedfs;
 
-use adapters_blob::S3Config;
+use adapters_blob::{AccessKey, S3Config};
 use bytes::Bytes;
 use domain::blob::{BlobEntry, BlobKey, BlobKind, BlobStore};
 use futures_util::TryStreamExt;
@@ -31,8 +31,7 @@ fn bucket_of(server: &S3Server) -> S3Config {
         prefix: Some("platen/test".to_owned()),
         region: None,
         endpoint: Some(server.endpoint()),
-        access_key_id: Some(KEY.into()),
-        secret_access_key: Some(SECRET.into()),
+        access_key: Some(AccessKey { id: KEY.into(), secret: SECRET.into() }),
         allow_http: true,
         path_style: true,
     }

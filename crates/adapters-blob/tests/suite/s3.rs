@@ -1,8 +1,8 @@
 //! What only a bucket does: multipart uploads, faults of the server, configuration.
 
-use crate::s3_server::{Fault, S3Server, SECRET};
+use crate::s3_server::{Fault, KEY, S3Server, SECRET};
 use crate::{bucket_of, key, list, publish, told};
-use adapters_blob::{BlobConfig, OpenError, S3Config, open};
+use adapters_blob::{AccessKey, BlobConfig, OpenError, S3Config, open};
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobStore, BlobWriter};
 use domain::error::StoreError;
@@ -221,7 +221,8 @@ async fn a_bucket_that_is_missing_is_named_and_not_taken_for_missing_blobs() {
 async fn wrong_keys_are_named_without_telling_them() {
     let server = S3Server::start();
     let wrong = "a-wrong-secret";
-    let secret = S3Config { secret_access_key: Some(wrong.into()), ..bucket_of(&server) };
+    let secret =
+        S3Config { access_key: Some(AccessKey { id: KEY.into(), secret: wrong.into() }), ..bucket_of(&server) };
     let error = refused(BlobConfig::S3(secret)).await.to_string();
     assert!(error.contains("403 Forbidden (SignatureDoesNotMatch"), "{error}");
     assert!(!error.contains(wrong) && !error.contains('\n'), "{error}");

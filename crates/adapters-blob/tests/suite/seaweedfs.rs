@@ -3,7 +3,7 @@
 
 use crate::seaweed::{BUCKET, KEY, SECRET, Seaweed};
 use crate::{key, list};
-use adapters_blob::{BlobConfig, S3Config, open};
+use adapters_blob::{AccessKey, BlobConfig, S3Config, open};
 use bytes::Bytes;
 use domain::blob::BlobStore;
 use futures_util::future::try_join_all;
@@ -23,8 +23,7 @@ fn bucket_of(server: &Seaweed) -> S3Config {
         bucket: BUCKET.to_owned(),
         prefix: Some(server.prefix()),
         endpoint: Some(server.endpoint()),
-        access_key_id: Some(KEY.into()),
-        secret_access_key: Some(SECRET.into()),
+        access_key: Some(AccessKey { id: KEY.into(), secret: SECRET.into() }),
         allow_http: true,
         path_style: true,
         ..S3Config::default()

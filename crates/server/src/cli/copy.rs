@@ -56,7 +56,7 @@ pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure>
 async fn copy(config: &Config, target: &Config, from: &Database) -> Result<Contents> {
     let blobs = Blobs {
         source: wiring::open_blobs(&config.blobs).await.context("source")?,
-        target: wiring::open_blobs(&target.blobs).await.context("target")?,
+        target: wiring::open_blobs_for_writing(&target.blobs).await.context("target")?,
     };
     let [source_url, target_url] = [&config.database, &target.database].map(|section| section.url.expose_secret());
     if is_same_database(source_url, target_url, wiring::DATABASE_TIMEOUT).await? {

@@ -61,7 +61,7 @@ struct Stores {
 async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stores)> {
     let api = listen::take(&config.http.listener, "http")?;
     let ops = listen::take(&config.ops, "ops")?;
-    let blobs = wiring::open_blobs(&config.blobs).await?;
+    let blobs = wiring::open_blobs_for_writing(&config.blobs).await?;
     let (database, migrated) = wiring::open_database(&config.database, wiring::Missing::Make).await?;
     tracing::info!("{}", wiring::told(migrated));
     Ok((Listeners { api, tls, ops }, Stores { database, blobs }))

@@ -21,6 +21,7 @@ const AGE: &str = "a duration of at least 1d, such as 90d (units h, d, w)";
 const COUNT: &str = "a whole number from 1 to 1024";
 const BOUND: &str = "a whole number from 0 (no bound) to 1000000";
 const SWITCH: &str = "true or false";
+const DATABASE_URL: &str = "sqlite://PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME; in a password write # / ? @ % as %23 %2F %3F %40 %25";
 const URL: &str = "an http:// or https:// URL without credentials and parameters";
 
 const fn key(name: &'static str, default: Option<&'static str>, allowed: &'static str) -> Key {
@@ -43,7 +44,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("http.tls_key", None, "the path of a PEM file, given together with http.tls_certificate"),
     key("ops.bind", Some("127.0.0.1:9090"), ADDRESS),
     key("ops.bind_file", None, PATH),
-    secret("database.url", Some("sqlite://data/platen.db"), "sqlite://PATH, sqlite::memory: or postgres://…"),
+    secret("database.url", Some("sqlite://data/platen.db"), DATABASE_URL),
     key("database.max_connections", Some("16"), COUNT),
     key("blobs.kind", Some("local"), "local, s3 or memory"),
     key("blobs.path", Some("data/blobs"), "the path of a folder"),

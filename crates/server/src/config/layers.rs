@@ -7,17 +7,37 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::Path;
 use toml_edit::{ImDocument, TableLike};
 
 /// What the names of our environment variables begin with.
 const PREFIX: &str = "PLATEN_";
 
+/// Letters by which a name may differ from that of a key and still be taken for it. What orchestrators set for
+/// a service (`PLATEN_HTTP_PORT`, `PLATEN_OPS_SERVICE_HOST`) differs by more.
+const MISSPELT: usize = 2;
+
 /// The merged layers.
 pub(crate) struct Layers {
     values: Figment,
     /// The lines on which the file sets its keys.
     lines: BTreeMap<String, usize>,
+    misnamed: Vec<Misnamed>,
+}
+
+/// A variable that is ignored, since its name has no `__`, and that looks as if it was meant for a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Misnamed {
+    variable: String,
+    /// The variable that counts.
+    meant: String,
+}
+
+impl fmt::Display for Misnamed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} in the environment is ignored; was {} meant?", self.variable, self.meant)
+    }
 }
 
 /// The value of a key, and where it was set.
@@ -53,7 +73,13 @@ impl Layers {
             let (layer, of_keys) = Layer::file(file)?;
             (values, lines) = (values.merge(layer), of_keys);
         }
-        Ok(Self { values: values.merge(Layer::environment(environment)?), lines })
+        let (layer, misnamed) = Layer::environment(environment)?;
+        Ok(Self { values: values.merge(layer), lines, misnamed })
+    }
+
+    /// The variables of which the operator should know that they are ignored.
+    pub(crate) fn misnamed(&self) -> &[Misnamed] {
+        &self.misnamed
     }
 
     /// What is set for the key `name`. An empty text is no value where the key has no default: so
@@ -142,12 +168,16 @@ impl Layer {
     }
 
     /// The variables `PLATEN_<SECTION>__<KEY>`. Others that begin with `PLATEN_` are ignored:
-    /// orchestrators set their own, such as `PLATEN_PORT`.
-    fn environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<Self> {
+    /// orchestrators set their own, such as `PLATEN_PORT`. Those that resemble a key are returned.
+    fn environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<(Self, Vec<Misnamed>)> {
         let mut layer = Self { metadata: Metadata::named(ENVIRONMENT), sections: Dict::new() };
+        let mut misnamed = Vec::new();
         for (variable, value) in variables {
-            let name = variable.to_str().and_then(|name| name.strip_prefix(PREFIX));
-            let Some((section, key)) = name.and_then(|name| name.split_once("__")) else {
+            let Some(name) = variable.to_str().and_then(|name| name.strip_prefix(PREFIX)) else {
+                continue;
+            };
+            let Some((section, key)) = name.split_once("__") else {
+                misnamed.extend(misnamed_as(name));
                 continue;
             };
             let (section, key) = (section.to_lowercase(), key.to_lowercase());
@@ -158,7 +188,7 @@ impl Layer {
             };
             layer.set(&section, &key, &value);
         }
-        Ok(layer)
+        Ok((layer, misnamed))
     }
 
     fn set(&mut self, section: &str, key: &str, value: &str) {
@@ -183,7 +213,20 @@ const DEFAULTS: &str = "the built-in defaults";
 const ENVIRONMENT: &str = "the environment";
 
 fn environment_origin(name: &str) -> String {
-    format!("{ENVIRONMENT} ({PREFIX}{})", name.to_uppercase().replacen('.', "__", 1))
+    format!("{ENVIRONMENT} ({})", variable_of(name))
+}
+
+/// The variable that sets a key.
+fn variable_of(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_uppercase().replacen('.', "__", 1))
+}
+
+/// The key that an ignored variable resembles, `name` being what follows the prefix.
+fn misnamed_as(name: &str) -> Option<Misnamed> {
+    let written = name.to_lowercase();
+    let distance = |key: &&Key| strsim::osa_distance(&written, &key.name.replace('.', "_"));
+    let nearest = KEYS.iter().min_by_key(distance).filter(|key| distance(key) <= MISSPELT)?;
+    Some(Misnamed { variable: format!("{PREFIX}{name}"), meant: variable_of(nearest.name) })
 }
 
 fn file_origin(file: &str, line: Option<&usize>) -> String {

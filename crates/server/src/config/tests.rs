@@ -59,6 +59,7 @@ fn shown(config: &Config, key: &str) -> String {
         BlobConfig::S3(s3) => Some(s3),
         BlobConfig::Local { .. } | BlobConfig::Memory => None,
     };
+    let access_key = s3.and_then(|s3| s3.access_key.as_ref());
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let file = |file: &Option<PathBuf>| or_none(file.as_ref().map(|path| path.display().to_string()));
     let weeks = |age: Duration| format!("{}w", age.as_secs() / 604_800);
@@ -92,8 +93,8 @@ fn shown(config: &Config, key: &str) -> String {
         "blobs.prefix" => or_none(s3.and_then(|s3| s3.prefix.clone())),
         "blobs.region" => or_none(s3.and_then(|s3| s3.region.clone())),
         "blobs.endpoint" => or_none(s3.and_then(|s3| s3.endpoint.clone())),
-        "blobs.access_key_id" => or_none(s3.and_then(|s3| s3.access_key_id.as_ref().map(secret))),
-        "blobs.secret_access_key" => or_none(s3.and_then(|s3| s3.secret_access_key.as_ref().map(secret))),
+        "blobs.access_key_id" => or_none(access_key.map(|key| secret(&key.id))),
+        "blobs.secret_access_key" => or_none(access_key.map(|key| secret(&key.secret))),
         "blobs.allow_http" => or_none(s3.map(|s3| s3.allow_http.to_string())),
         "blobs.path_style" => or_none(s3.map(|s3| s3.path_style.to_string())),
         "blobs.discarded_grace" => format!("{}s", config.blobs.discarded_grace.as_secs()),
@@ -198,7 +199,7 @@ fn without_a_file_and_variables_the_defaults_count() {
     let config = read(Some("[blobs]\nkind = 's3'\nbucket = 'b'"), &[]).unwrap();
     let BlobConfig::S3(s3) = config.blobs.place else { panic!("not s3") };
     assert_eq!((s3.prefix, s3.region, s3.endpoint), (None, None, None));
-    assert!(s3.access_key_id.is_none() && s3.secret_access_key.is_none() && !s3.allow_http && !s3.path_style);
+    assert!(s3.access_key.is_none() && !s3.allow_http && !s3.path_style);
 }
 
 #[test]
@@ -273,6 +274,56 @@ fn variables_without_two_underscores_are_the_orchestrators_own() {
     let own = ["PLATEN_PORT", "PLATEN_SERVICE_HOST", "PLATEN_PORT_8080_TCP_ADDR", "PLATEN", "OTHER_HTTP__BIND"];
     let environment: Vec<_> = own.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
     read(None, &environment).unwrap();
+}
+
+/// The names that are told as ignored beside the ones that count.
+fn misnamed(variables: &[&str]) -> Vec<String> {
+    let variables = variables.iter().map(|name| (name.into(), "x".into()));
+    Layers::read(None, variables).unwrap().misnamed().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_key_with_one_underscore_is_told_of_with_the_name_that_counts() {
+    for key in KEYS {
+        let (section, name) = key.name.split_once('.').unwrap();
+        let [written, meant] = ["_", "__"].map(|between| format!("PLATEN_{section}{between}{name}").to_uppercase());
+        let told = format!("{written} in the environment is ignored; was {meant} meant?");
+        assert_eq!(misnamed(&[&written]), [told]);
+    }
+    for (written, meant) in [
+        ("PLATEN_HTTP_BINDS", "PLATEN_HTTP__BIND"),
+        ("PLATEN_DATABSE_URL", "PLATEN_DATABASE__URL"),
+        ("PLATEN_http_bind", "PLATEN_HTTP__BIND"),
+    ] {
+        assert_eq!(misnamed(&[written]), [format!("{written} in the environment is ignored; was {meant} meant?")]);
+    }
+}
+
+#[test]
+fn what_orchestrators_and_tests_set_is_not_told_of() {
+    let mut own: Vec<String> =
+        ["PLATEN", "PLATEN_", "PLATEN_CONFIG", "PLATEN_TEST_POSTGRES", "PLATEN_VERSION", "OTHER_HTTP_BIND"]
+            .map(str::to_owned)
+            .to_vec();
+    // Kubernetes and Docker name the addresses of each service, which may be called as a section is.
+    let services = keys::sections().into_iter().map(|section| format!("PLATEN_{}", section.to_uppercase()));
+    for service in services.chain(["PLATEN".to_owned()]) {
+        own.extend(
+            [
+                "",
+                "_SERVICE_HOST",
+                "_SERVICE_PORT",
+                "_PORT",
+                "_NAME",
+                "_PORT_80_TCP",
+                "_PORT_80_TCP_ADDR",
+                "_PORT_80_TCP_PROTO",
+            ]
+            .map(|end| format!("{service}{end}")),
+        );
+    }
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    assert_eq!(misnamed(&own), [""; 0]);
 }
 
 #[test]

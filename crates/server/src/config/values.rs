@@ -6,7 +6,7 @@ use http_actix::Network;
 use reqwest::Url;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
@@ -127,12 +127,6 @@ pub(super) fn http_url(raw: &Raw<'_>) -> Option<String> {
     let url = Url::parse(&text).ok()?;
     let is_bare = url.username().is_empty() && url.password().is_none() && !text.contains(['?', '#']);
     (matches!(url.scheme(), "http" | "https") && url.has_host() && is_bare).then_some(text)
-}
-
-/// Whether a URL names its host by an address, below which there are no names.
-pub(super) fn has_ip_host(url: &str) -> bool {
-    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
-    host.is_some_and(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok())
 }
 
 pub(super) fn database_url(raw: &Raw<'_>) -> Option<String> {

@@ -3,9 +3,9 @@
 //! Spans are handed to a bounded queue and sent in batches by a thread of the library; what the
 //! collector doesn't take in time is lost, and no request waits for it.
 
-use crate::background::causes;
 use anyhow::{Context, Result};
 use async_trait::async_trait;
+use domain::error::causes;
 use http_actix::{RequestSpan, TraceSink};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue, Value};

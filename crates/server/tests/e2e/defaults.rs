@@ -58,6 +58,35 @@ fn the_configuration_of_the_current_folder_is_read_unless_one_is_named() {
 }
 
 #[test]
+fn a_start_over_a_folder_that_cannot_hold_content_fails_and_names_key_folder_and_cause() {
+    let site = Site::new();
+    site.write("file", "");
+    for path in ["file", "file/blobs"] {
+        site.configure(&format!("blobs.path = '{path}'"));
+        let told = site.run("serve").err;
+        let told = told.lines().last().unwrap();
+        assert!(told.starts_with("error: the blob store (blobs.path) can't be used: cannot keep blobs in "), "{told}");
+        assert!(told.contains(&format!("folder {path}: ")) && !told.contains("data/"), "{told}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_ignored_and_resembles_a_key_is_told_of() {
+    let site = Site::new();
+    let told = "PLATEN_DATABASE_URL in the environment is ignored; was PLATEN_DATABASE__URL meant?";
+    let variables = [("PLATEN_DATABASE_URL", "sqlite://elsewhere/platen.db"), ("PLATEN_SERVICE_HOST", "10.0.0.1")];
+    let ran = site.run_with(["migrate"], &variables);
+    assert_eq!((ran.code, ran.err), (Some(0), format!("warning: {told}\n")));
+    assert!(site.path("data/platen.db").exists() && !site.path("elsewhere").exists());
+    // The server says it in its log.
+    site.write("file", "");
+    site.configure("blobs.path = 'file'");
+    let ran = site.run_with(["serve"], &variables);
+    let warnings: Vec<_> = ran.err.lines().filter(|line| line.contains(r#""level":"WARN""#)).collect();
+    assert!(warnings.len() == 1 && warnings[0].contains(told), "{warnings:?}");
+}
+
+#[test]
 fn a_database_that_cannot_be_opened_is_told_in_one_line() {
     let site = Site::new();
     site.write("file", "");

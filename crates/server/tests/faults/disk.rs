@@ -92,6 +92,24 @@ async fn a_full_disk_is_500_and_not_ready_until_there_is_room_again() {
     assert_eq!(client.download(GUID).await, b"after");
 }
 
+#[test]
+fn a_server_does_not_start_over_a_blob_folder_that_is_read_only_and_a_check_does() {
+    let site = Site::new();
+    site.run("migrate").succeeded();
+    let script = "mkdir -p data/blobs; mount --bind data/blobs data/blobs; mount -o remount,bind,ro data/blobs";
+    let told = site.run_behind(script, "serve");
+    assert_eq!(told.code, Some(1), "{told:?}");
+    let last = told.err.lines().last().unwrap();
+    let folder = site.path("data/blobs").canonicalize().unwrap();
+    let expected = format!(
+        "error: the blob store (blobs.path) can't be used: cannot write a file in folder {}: Read-only file system",
+        folder.display()
+    );
+    assert!(last.starts_with(&expected), "{last}");
+    assert!(!told.err.contains(r#""serving""#), "{told:?}");
+    site.run_behind(script, "blobs check").succeeded();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blob_folder_that_is_read_only_is_500_and_not_ready_while_all_else_goes_on() {
     let site = Site::new();

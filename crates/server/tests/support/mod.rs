@@ -177,11 +177,20 @@ impl Site {
     /// Starts a server in a namespace of mounts of its own, after `script`, and waits until it is ready. Only root
     /// may.
     pub(crate) async fn serve_behind(&self, script: &str) -> Server {
-        let mut command = self.wrapped("unshare");
-        command.args(["--mount", "sh", "-ec", &format!(r#"{script}; exec "$0" "$@""#), env!("CARGO_BIN_EXE_platen")]);
-        let server = self.await_addresses("", self.launch_as("", command, &["--fleet", "fleet.json"]));
+        let server = self.await_addresses("", self.launch_as("", self.behind(script), &["--fleet", "fleet.json"]));
         server.wait_until_ready().await;
         server
+    }
+
+    /// Runs a command to its end in a namespace of mounts of its own, after `script`. Only root may.
+    pub(crate) fn run_behind(&self, script: &str, line: &str) -> Ran {
+        Ran::from(self.behind(script).args(line.split_whitespace()).output().unwrap())
+    }
+
+    fn behind(&self, script: &str) -> Command {
+        let mut command = self.wrapped("unshare");
+        command.args(["--mount", "sh", "-ec", &format!(r#"{script}; exec "$0" "$@""#), env!("CARGO_BIN_EXE_platen")]);
+        command
     }
 
     /// Runs a program where that server sees its files.

@@ -1,7 +1,7 @@
 //! The two set-ups on which the same tests run: the defaults, and what many processes share.
 
 use super::files_below;
-use adapters_blob::{BlobConfig, S3Config};
+use adapters_blob::{AccessKey, BlobConfig, S3Config};
 use std::path::{Path, PathBuf};
 
 #[path = "../../../adapters-db/tests/support/mod.rs"]
@@ -87,8 +87,7 @@ impl Stores {
                     bucket: BUCKET.to_owned(),
                     prefix: Some("platen".to_owned()),
                     endpoint: Some(s3.endpoint()),
-                    access_key_id: Some(KEY.into()),
-                    secret_access_key: Some(SECRET.into()),
+                    access_key: Some(AccessKey { id: KEY.into(), secret: SECRET.into() }),
                     allow_http: true,
                     path_style: true,
                     ..S3Config::default()
