@@ -9,6 +9,7 @@ use crate::headers::texts;
 use crate::intake::Coding;
 use crate::route::{Match, Operation};
 use crate::server::Shared;
+use crate::uploads::Upload;
 use actix_web::dev::RequestHead;
 use actix_web::http::header::CONTENT_ENCODING;
 use domain::access::Wording;
@@ -35,6 +36,8 @@ pub(crate) struct Admission {
     pub(crate) coding: Coding,
     /// Of a multipart body.
     pub(crate) boundary: String,
+    /// Its turn among the uploads, to be kept until all is stored.
+    pub(crate) upload: Option<Upload>,
 }
 
 /// Decides on the head of a request.
@@ -52,7 +55,8 @@ pub(crate) async fn admit(shared: &Shared, exchange: &Exchange, head: &RequestHe
     let boundary = check_media(operation, head)?;
     let coding = check_coding(operation, head)?;
     check_length(shared, operation, coding, head)?;
-    Ok(Admitted::Called(Box::new(Admission { operation, guid, caller, coding, boundary })))
+    let upload = await_turn(shared, operation, &caller).await?;
+    Ok(Admitted::Called(Box::new(Admission { operation, guid, caller, coding, boundary, upload })))
 }
 
 async fn authenticate(
@@ -93,6 +97,15 @@ async fn authenticate(
         }
     }
     Ok(admitted?)
+}
+
+/// Whoever has to wait does so before the body is asked for (decision R10).
+async fn await_turn(shared: &Shared, operation: Operation, caller: &Caller) -> Result<Option<Upload>, Fault> {
+    if !matches!(operation, Operation::AddResource | Operation::AddCrashReport) {
+        return Ok(None);
+    }
+    let turn = shared.uploads.begin(caller.organization).await;
+    turn.map(Some).map_err(|full| Fault::TooManyUploads { full })
 }
 
 /// What of the body's format the Content-Type says; the boundary of a multipart body.

@@ -3,6 +3,7 @@
 
 use crate::format::{Format, Message};
 use crate::reply::Answer;
+use crate::uploads::Full;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
 use domain::detail::Detail;
@@ -30,6 +31,8 @@ pub(crate) enum Fault {
     RangeNotSatisfiable { size: u64 },
     /// Requests of this client have failed to authenticate too often (decision 42 of docs/decisions).
     Throttled { wait: Duration },
+    /// As many uploads are under way as may be, and waiting was in vain (decision 43 of docs/decisions).
+    TooManyUploads { full: Full },
     /// A store that we need can't be reached.
     NotReady,
 }
@@ -56,7 +59,7 @@ impl Fault {
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
             Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable"),
             Self::Throttled { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests"),
-            Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
+            Self::TooManyUploads { .. } | Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
         }
     }
 
@@ -84,6 +87,13 @@ impl Fault {
                 let detail = HeaderValue::from_static("too many requests from this address failed to authenticate");
                 answer.with(&RETRY_AFTER, seconds(*wait)).with(&ERROR_DETAIL, detail)
             }
+            Self::TooManyUploads { full } => {
+                let detail = HeaderValue::from_static(match full {
+                    Full::Organization => "the organization has too many uploads under way; send it again later",
+                    Full::All => "too many uploads are under way; send it again later",
+                });
+                answer.with(&RETRY_AFTER, SOON).with(&ERROR_DETAIL, detail)
+            }
             Self::Failure(Failure::Store(_)) | Self::NotReady => answer,
         }
     }
@@ -96,6 +106,7 @@ impl Fault {
             Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
             Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
             Self::Throttled { .. } => Some("authentication_throttled"),
+            Self::TooManyUploads { .. } => Some("too_many_uploads"),
             Self::Failure(Failure::Store(_)) | Self::NotReady => None,
         }
     }
@@ -105,9 +116,10 @@ impl Fault {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal::is_recorded(*reason),
             Self::NotFound | Self::MethodNotAllowed { .. } => true,
-            // Past the end of a file that was downloaded whole; after failures that are recorded themselves.
+            // Past the end of a file that was downloaded whole; after failures that are recorded themselves; for load.
             Self::RangeNotSatisfiable { .. }
             | Self::Throttled { .. }
+            | Self::TooManyUploads { .. }
             | Self::Failure(Failure::Store(_))
             | Self::NotReady => false,
         }

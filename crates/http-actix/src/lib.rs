@@ -33,6 +33,7 @@ mod server;
 mod server_status;
 mod socket;
 mod trace;
+mod uploads;
 mod wire;
 
 pub use client::Network;
@@ -40,3 +41,4 @@ pub use health::Readiness;
 pub use observe::{Observers, RefusalSink, RequestSpan, TraceSink};
 pub use server::{HttpConfig, Services, serve};
 pub use trace::{Trace, TraceId};
+pub use uploads::UploadBounds;

@@ -185,6 +185,7 @@ fn refusals(operation: Operation, description: &Description) -> BTreeMap<StatusC
     }
     if !operation.is_open() {
         all.push(Fault::Throttled { wait: Duration::ZERO }.words());
+        reasons.push(Reason::Overloaded);
     }
     all.extend(reasons.into_iter().map(|reason| Fault::from(reason.because("")).words()));
     all.extend(description.refusals.iter().map(Fault::words));

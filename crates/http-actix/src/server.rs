@@ -12,6 +12,7 @@ use crate::observe::{Observers, RefusalSink};
 use crate::openapi;
 use crate::route::{Router, Side};
 use crate::socket::Socket;
+use crate::uploads::{UploadBounds, Uploads};
 use crate::wire::{Turn, Wire};
 use actix_http::error::DispatchError;
 use actix_http::{HttpMessage, HttpService, Protocol, Request, Response};
@@ -70,6 +71,8 @@ pub struct HttpConfig {
     pub trusted_proxies: Vec<Network>,
     /// Bounds how often a client may fail to authenticate.
     pub throttle: Throttle,
+    /// How many uploads may be under way at once.
+    pub uploads: UploadBounds,
     pub ids: Arc<dyn IdSource>,
     pub clock: Arc<dyn Clock>,
     pub observers: Observers,
@@ -85,6 +88,7 @@ pub(crate) struct Shared {
     /// The OpenAPI document.
     pub(crate) document: Bytes,
     pub(crate) meters: Arc<Meters>,
+    pub(crate) uploads: Arc<Uploads>,
 }
 
 /// Gives the metrics as text.
@@ -105,7 +109,8 @@ impl Shared {
     ) -> Arc<Self> {
         let document = openapi::document(&config.base_path).into();
         let router = Router::new(side, &config.base_path);
-        Arc::new(Self { side, router, services, config, metrics, document, meters })
+        let uploads = Uploads::new(config.uploads);
+        Arc::new(Self { side, router, services, config, metrics, document, meters, uploads })
     }
 }
 

@@ -18,7 +18,7 @@ use adapters_blob::{AccessKey, BlobConfig, S3Config};
 use anyhow::{Result, anyhow, bail};
 use domain::limits::Limits;
 use domain::retention::Policy;
-use http_actix::Network;
+use http_actix::{Network, UploadBounds};
 use layers::Raw;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
@@ -90,6 +90,7 @@ pub(crate) struct Abuse {
     /// Of one client within the window; 0 for any number.
     pub(crate) max_failed_authentications: u32,
     pub(crate) failure_window: Duration,
+    pub(crate) uploads: UploadBounds,
 }
 
 /// Section `log`.
@@ -157,6 +158,10 @@ impl Config {
             abuse: Abuse {
                 max_failed_authentications: required(layers, "abuse.max_failed_authentications", values::bound)?,
                 failure_window: required(layers, "abuse.failure_window", values::positive_duration)?,
+                uploads: UploadBounds {
+                    of_organization: required(layers, "abuse.max_uploads_per_organization", values::bound)?,
+                    in_all: required(layers, "abuse.max_uploads", values::bound)?,
+                },
             },
             retention: Policy {
                 logs: optional(layers, "retention.logs", values::age)?,

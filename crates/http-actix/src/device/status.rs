@@ -48,7 +48,6 @@ pub(crate) fn description() -> Description {
             Reason::ConnectionStateInvalid,
             Reason::RemainingInksInvalid,
             Reason::QueueLengthInvalid,
-            Reason::Overloaded,
         ])
 }
 

@@ -38,6 +38,5 @@ pub(crate) fn description() -> Description {
         Reason::DeviceNotFound,
         Reason::QueueNotFound,
         Reason::JobNotFound,
-        Reason::Overloaded,
     ])
 }

@@ -24,7 +24,12 @@ pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
     let header = |name| joined(&call.head.headers, &HeaderName::from_static(name));
     let headers = CrashHeaders { application_name: header("applicationname"), os: header("os") };
     let mut parts = call.parts();
-    let received = to_its_end(async move { services.crash_reports.add(&caller, &headers, &mut parts).await }).await?;
+    let turn = call.admission.upload.take();
+    let add = async move {
+        let _turn = turn;
+        services.crash_reports.add(&caller, &headers, &mut parts).await
+    };
+    let received = to_its_end(add).await?;
     let message = Message::Success(ADDED);
     let mut answer = Answer::message(StatusCode::OK, call.exchange.format(), message);
     if let Ok(id) = HeaderValue::from_str(&received.id.to_string()) {
@@ -53,7 +58,7 @@ pub(crate) fn description() -> Description {
         .header("ApplicationName", "Name of the application that crashed.", text(""))
         .header("OS", "0 for macOS, 1 for Windows. Others are recorded as unknown.", text("").examples(["1"]))
         .form_body(parts, &types)
-        .refuses([Reason::NotProperlyFormatted, Reason::CallStackRequired, Reason::Overloaded]);
+        .refuses([Reason::NotProperlyFormatted, Reason::CallStackRequired]);
     Format::ALL.into_iter().fold(described, |described, format| {
         let headers = [
             ("Crash-Report-Id", guid("Names the report.")),

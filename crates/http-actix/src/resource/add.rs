@@ -19,7 +19,12 @@ pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
     let (services, caller) = (call.services(), call.caller());
     let timestamp = joined(&call.head.headers, &TIMESTAMP);
     let mut parts = call.parts();
-    to_its_end(async move { services.resources.add(&caller, timestamp.as_deref(), &mut parts).await }).await?;
+    let turn = call.admission.upload.take();
+    let add = async move {
+        let _turn = turn;
+        services.resources.add(&caller, timestamp.as_deref(), &mut parts).await
+    };
+    to_its_end(add).await?;
     Ok(Answer::success(ADDED))
 }
 

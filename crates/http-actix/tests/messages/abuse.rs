@@ -1,8 +1,9 @@
-//! Clients that fail to authenticate again and again (decision 42 of docs/decisions).
+//! Clients that fail to authenticate again and again, and organizations that upload without end (decisions 42 and 43
+//! of docs/decisions).
 
-use super::support::bodies::{GUID, add_label, call_stack, crash_request};
-use super::support::{Options, Request, Server};
-use http_actix::Network;
+use super::support::bodies::{BOUNDARY, GUID, add_label, call_stack, crash_request};
+use super::support::{Connection, Options, Request, Server};
+use http_actix::{Network, UploadBounds};
 use std::time::Duration;
 
 fn status(key: &str) -> Request {
@@ -85,4 +86,44 @@ fn a_throttled_upload_is_not_asked_for_its_body() {
     let upload = add_label(GUID, b"label").without("MisKey").header("MisKey", "guessed");
     connection.write(&upload.header("Expect", "100-continue").head());
     connection.try_read_reply("POST").unwrap().assert_error(429, "Too Many Requests");
+}
+
+/// A connection on which an upload was begun.
+fn begun(server: &Server) -> Connection {
+    let mut connection = server.connect();
+    let begun = Request::post("/api/v2/resource")
+        .header("Content-Type", &format!("multipart/form-data; boundary={BOUNDARY}"))
+        .header("Expect", "100-continue")
+        .header("Content-Length", "1000");
+    connection.write(&begun.head());
+    assert_eq!(connection.try_read_reply("POST").map(|reply| reply.status), Ok(100));
+    connection
+}
+
+#[test]
+fn an_upload_beyond_the_bound_waits_and_is_told_to_come_again() {
+    let bounds = UploadBounds { of_organization: 1, in_all: 0 };
+    let server = Server::with(Options { uploads: bounds, ..Options::default() });
+    let open = begun(&server);
+    let refused = server.send(add_label(GUID, b"label"));
+    refused.assert_error(503, "Service Unavailable");
+    assert_eq!(refused.header("Retry-After"), Some("5"));
+    assert_eq!(refused.detail(), "the organization has too many uploads under way; send it again later");
+    server.send(crash_request(&[call_stack()])).assert_error(503, "Service Unavailable");
+    // Whatever is no upload goes on.
+    server.send(Request::get("/api/v2")).assert_success("Server is running");
+    drop(open);
+    server.send(add_label(GUID, b"label")).assert_success("Resource successfully added");
+}
+
+#[test]
+fn all_uploads_together_have_a_bound() {
+    let bounds = UploadBounds { of_organization: 0, in_all: 1 };
+    let server = Server::with(Options { uploads: bounds, ..Options::default() });
+    let open = begun(&server);
+    let refused = server.send(add_label(GUID, b"label"));
+    refused.assert_error(503, "Service Unavailable");
+    assert_eq!(refused.detail(), "too many uploads are under way; send it again later");
+    drop(open);
+    server.send(add_label(GUID, b"label")).assert_success("Resource successfully added");
 }

@@ -95,6 +95,7 @@ async fn serve(
         limits: config.limits,
         trusted_proxies: config.http.trusted_proxies.clone(),
         throttle: Throttle::new(config.abuse.max_failed_authentications, config.abuse.failure_window),
+        uploads: config.abuse.uploads,
         ids: wiring::ids(),
         clock: wiring::clock(),
         observers: Observers {

@@ -63,6 +63,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.max_timestamp_ahead", None, DURATION),
     key("abuse.max_failed_authentications", Some("3000"), BOUND),
     key("abuse.failure_window", Some("1m"), "a duration above zero, such as 1m (units ms, s, m, h, d, w)"),
+    key("abuse.max_uploads_per_organization", Some("256"), BOUND),
+    key("abuse.max_uploads", Some("512"), BOUND),
     key("retention.logs", None, AGE),
     key("retention.crash_reports", None, AGE),
     key("log.format", None, "text or json"),

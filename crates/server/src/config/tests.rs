@@ -36,6 +36,8 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("limits.max_timestamp_ahead", "5m", "soon"),
     ("abuse.max_failed_authentications", "70", "-1"),
     ("abuse.failure_window", "90s", "0s"),
+    ("abuse.max_uploads_per_organization", "12", "1000001"),
+    ("abuse.max_uploads", "0", "many"),
     ("retention.logs", "13w", "0d"),
     ("retention.crash_reports", "2w", "90m"),
     ("log.format", "json", "xml"),
@@ -106,6 +108,8 @@ fn shown(config: &Config, key: &str) -> String {
         }
         "abuse.max_failed_authentications" => config.abuse.max_failed_authentications.to_string(),
         "abuse.failure_window" => format!("{}s", config.abuse.failure_window.as_secs()),
+        "abuse.max_uploads_per_organization" => config.abuse.uploads.of_organization.to_string(),
+        "abuse.max_uploads" => config.abuse.uploads.in_all.to_string(),
         "retention.logs" => or_none(config.retention.logs.map(weeks)),
         "retention.crash_reports" => or_none(config.retention.crash_reports.map(weeks)),
         "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),

@@ -1,10 +1,13 @@
-//! Clients that fail to authenticate without end, as the program is configured for them (decision 42 of
-//! docs/decisions).
+//! Clients that fail to authenticate without end, and more uploads than there are turns, as the program is configured for
+//! them (decisions 42 and 43 of docs/decisions).
 
-use crate::support::Site;
 use crate::support::client::Client;
+use crate::support::raw::{Raw, head};
+use crate::support::{Site, eventually};
 
 const FAILURES: usize = 5;
+
+const GUID: &str = "11111111-2222-3333-4444-555555555555";
 
 #[tokio::test]
 async fn who_fails_without_end_waits_beside_neighbours_that_are_served() {
@@ -46,4 +49,38 @@ async fn by_default_fifty_misconfigured_computers_behind_one_address_get_their_e
             assert!(!client.is_admitted().await, "{round}");
         }
     }
+}
+
+#[tokio::test]
+async fn slow_uploads_use_up_their_turns_and_nothing_else() {
+    const TURNS: usize = 3;
+    let site = Site::new();
+    site.configure(&format!("abuse.max_uploads_per_organization = {TURNS}"));
+    let server = site.serve().await;
+    let client = server.client();
+    let begun =
+        head("POST", "/api/v2/resource", "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n");
+    let mut slow: Vec<Raw> = Vec::new();
+    for _ in 0..TURNS {
+        let mut connection = Raw::connect(&server);
+        assert!(connection.send(format!("{begun}--b\r\n")));
+        slow.push(connection);
+    }
+    let try_upload = async || client.try_upload("2030-01-01T00:00:00Z", GUID, "Label", b"content").await.unwrap();
+    // They are admitted one after the other.
+    eventually("all turns are taken", async || try_upload().await.status() == 503).await;
+    let refused = try_upload().await;
+    assert_eq!((refused.status().as_u16(), refused.headers()["Retry-After"].to_str().unwrap()), (503, "5"));
+    assert_eq!(client.try_report_crash("RIP", "main", b"dump").await.unwrap().status(), 503);
+    assert!(client.is_admitted().await);
+    let ops = Client::with_key(&server.ops, "");
+    for path in ["/health/live", "/health/ready"] {
+        assert_eq!(ops.get(path).await.status(), 200, "{path}");
+    }
+    // One that hangs up gives its turn back.
+    drop(slow.pop());
+    eventually("a turn is free again", async || try_upload().await.status() != 503).await;
+    assert_eq!(client.download(GUID).await, b"content");
+    let metrics = ops.get("/metrics").await.text().await.unwrap();
+    assert!(metrics.contains("platen_queue_depth{queue=\"upload_line\"} 0"), "{metrics}");
 }

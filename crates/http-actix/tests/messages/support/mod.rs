@@ -27,7 +27,7 @@ use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, a_fleet};
 use failing::Failing;
-use http_actix::{HttpConfig, Network, Observers, Readiness, Services, json, serve};
+use http_actix::{HttpConfig, Network, Observers, Readiness, Services, UploadBounds, json, serve};
 use kept::Kept;
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
@@ -46,6 +46,7 @@ pub struct Options {
     pub trusted_proxies: Vec<Network>,
     /// In a minute; 0 for any number.
     pub max_failed_authentications: u32,
+    pub uploads: UploadBounds,
 }
 
 impl Default for Options {
@@ -57,6 +58,7 @@ impl Default for Options {
             observers: Observers::default(),
             trusted_proxies: Vec::new(),
             max_failed_authentications: 0,
+            uploads: UploadBounds::default(),
         }
     }
 }
@@ -111,6 +113,7 @@ impl Server {
             limits: options.limits,
             trusted_proxies: options.trusted_proxies,
             throttle: Throttle::new(options.max_failed_authentications, Duration::from_mins(1)),
+            uploads: options.uploads,
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
             observers: options.observers,
