@@ -3,6 +3,7 @@
 use crate::answers::Answers;
 use crate::error::{Fault, is_serialization_failure, store_error, unavailable};
 use crate::occupancy::Presence;
+use crate::turns::{Turn, Turns};
 use async_trait::async_trait;
 use domain::error::StoreError;
 use sea_orm::{
@@ -39,6 +40,9 @@ pub(crate) struct Core {
     pub(crate) reads: DatabaseConnection,
     /// On `SQLite` a pool of one: its writers would only get in each other's way.
     pub(crate) writes: DatabaseConnection,
+    /// Turns at `reads` and at `writes`: the same where these are one pool.
+    pub(crate) turns_to_read: Arc<Turns>,
+    pub(crate) turns_to_write: Arc<Turns>,
     pub(crate) backend: DbBackend,
     /// What was just read and is asked for again and again.
     pub(crate) answers: Answers,
@@ -58,12 +62,22 @@ impl Core {
 
     /// Waits for a read, but not for ever.
     pub(crate) async fn read<T>(&self, query: impl Future<Output = Result<T, DbErr>>) -> Result<T, StoreError> {
-        self.in_time(query).await?.map_err(store_error)
+        // In a place of its own, or the wait for a turn would hold its room twice.
+        let query = Box::pin(query);
+        self.in_time(async {
+            let turn = self.turns_to_read.take().await?;
+            turn.ends(query.await).map_err(store_error)
+        })
+        .await?
     }
 
     /// Begins to write and waits for the outcome. The work goes on even if the caller goes away.
     pub(crate) async fn write<W: Work<Fault = DbErr>>(self: &Arc<Self>, work: W) -> Result<W::Done, StoreError> {
-        self.in_time(self.begin(work, End::Commit)).await??.map_err(store_error)
+        self.in_time(async {
+            let turn = self.turns_to_write.take().await?;
+            self.begin(work, End::Commit, Some(turn)).await?.map_err(store_error)
+        })
+        .await?
     }
 
     /// As [`Core::write`], without a limit of time and with failures of the work's own.
@@ -71,21 +85,33 @@ impl Core {
         self: &Arc<Self>,
         work: W,
     ) -> Result<Result<W::Done, W::Fault>, StoreError> {
-        self.begin(work, End::Commit).await
+        self.begin(work, End::Commit, None).await
     }
 
     /// As [`Core::write_at_length`], but nothing of it stays.
     pub(crate) async fn try_out<W: Work>(self: &Arc<Self>, work: W) -> Result<Result<W::Done, W::Fault>, StoreError> {
-        self.begin(work, End::Rollback).await
+        self.begin(work, End::Rollback, None).await
     }
 
     pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
         timeout(self.patience, work).await.map_err(|_| unavailable("the database didn't answer in time"))
     }
 
-    async fn begin<W: Work>(self: &Arc<Self>, work: W, end: End) -> Result<Result<W::Done, W::Fault>, StoreError> {
+    /// The turn is kept until the work is done.
+    async fn begin<W: Work>(
+        self: &Arc<Self>,
+        work: W,
+        end: End,
+        turn: Option<Turn>,
+    ) -> Result<Result<W::Done, W::Fault>, StoreError> {
         let core = self.clone();
-        let task = self.runtime.spawn(async move { core.transact(&work, end).await });
+        let task = self.runtime.spawn(async move {
+            let outcome = core.transact(&work, end).await;
+            match turn {
+                Some(turn) => turn.ends(outcome),
+                None => outcome,
+            }
+        });
         task.await.map_err(StoreError::other)
     }
 

@@ -2,13 +2,14 @@
 
 use crate::answers::Answers;
 use crate::core::Core;
-use crate::error::{OpenError, cause_of, unavailable};
+use crate::error::{OpenError, cause_of, store_error, unavailable};
 use crate::group_commit::GroupCommit;
 use crate::meters::PoolMeters;
 use crate::migration::Migrator;
 use crate::occupancy::Presence;
 use crate::open::{Connections, open};
 use crate::resource::LookUps;
+use crate::turns::Turns;
 use crate::url::Place;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
@@ -143,11 +144,25 @@ impl Database {
         let Connections { reads, writes } =
             open(place, config.max_connections.max(1), patience, presence.is_alone()).await?;
         let backend = writes.get_database_backend();
+        let has_two_pools = matches!(place, Place::File(_));
+        let connections = if matches!(place, Place::Memory) { 1 } else { config.max_connections.max(1) as usize };
+        // Who waits for a turn has half of the patience left for the answer.
+        let turns_to_read = Turns::new(connections, patience / 2);
+        let turns_to_write = if has_two_pools { Turns::new(1, patience / 2) } else { turns_to_read.clone() };
         let (answers, runtime) = (Answers::new(), Handle::current());
-        let core = Arc::new(Core { reads, writes, backend, answers, runtime, patience, presence });
+        let core = Arc::new(Core {
+            reads,
+            writes,
+            turns_to_read,
+            turns_to_write,
+            backend,
+            answers,
+            runtime,
+            patience,
+            presence,
+        });
         let group = Arc::new(GroupCommit::start(core.clone()));
         let look_ups = (backend == DbBackend::Postgres).then(|| Arc::new(LookUps::start(&core)));
-        let has_two_pools = matches!(place, Place::File(_));
         let pools = has_two_pools.then(|| core.writes.clone()).into_iter().chain([core.reads.clone()]).collect();
         Ok(Self { core, group, look_ups, pools: Arc::new(PoolMeters::new(pools)) })
     }
@@ -226,7 +241,8 @@ impl Database {
             _ => "SELECT 1",
         };
         let ask = Statement::from_string(self.core.backend, ask);
-        self.core.read(self.core.reads.query_one_raw(ask)).await?;
+        // Without a turn: how many wait says nothing of whether the database answers.
+        self.core.in_time(self.core.reads.query_one_raw(ask)).await?.map_err(store_error)?;
         if self.group.is_stalled() { Err(unavailable("the database takes no writes")) } else { Ok(()) }
     }
 

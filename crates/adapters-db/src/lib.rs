@@ -38,6 +38,7 @@ mod retention;
 #[cfg(test)]
 mod testing;
 mod text_head;
+mod turns;
 mod url;
 
 pub use access::SqlCredentialDirectory;

@@ -40,20 +40,25 @@ pub(crate) struct Pace {
     /// Rows to ask for.
     pub(crate) limit: u64,
     budget: usize,
+    /// Whether a page was read already: who gets a list is not sent away in the middle of it.
+    has_begun: bool,
 }
 
 impl Pace {
     pub(crate) fn new(budget: usize) -> Self {
-        Self { limit: FIRST, budget }
+        Self { limit: FIRST, budget, has_begun: false }
     }
 
     /// Reads the page of `statement`, whose limit is ours.
     pub(crate) async fn read<R: PageRow>(&mut self, core: &Core, statement: Statement) -> Result<Page<R>, StoreError> {
-        let read = self.read_rows(core, statement);
-        let (rows, full) = timeout(core.patience * PATIENCE_FACTOR, read)
+        let patience = core.patience * PATIENCE_FACTOR;
+        let turns = &core.turns_to_read;
+        let turn = if self.has_begun { turns.take_further(patience).await? } else { turns.take().await? };
+        let read = timeout(patience, self.read_rows(core, statement))
             .await
-            .map_err(|_| unavailable("the database didn't answer in time"))?
-            .map_err(store_error)?;
+            .map_err(|_| unavailable("the database didn't answer in time"))?;
+        let (rows, full) = turn.ends(read).map_err(store_error)?;
+        self.has_begun = true;
         let count = rows.len() as u64;
         let last = !full && count < self.limit;
         // Rows that were asked for and not taken are work in vain: the next page asks for fewer.

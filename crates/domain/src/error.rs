@@ -25,9 +25,7 @@ pub enum Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Overloaded => {
-                Reason::Overloaded.because("more arrives than can be stored; send it again later")
-            }
+            StoreError::Overloaded => Reason::Overloaded.because("more arrives than can be done; send it again later"),
             other => Self::Store(other),
         }
     }

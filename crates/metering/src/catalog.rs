@@ -65,7 +65,7 @@ catalog! {
     Histogram COMMIT_ROWS "platen_commit_rows" []
         "Rows of each such commit." in ROWS;
     Gauge QUEUE_DEPTH "platen_queue_depth" [queue]
-        "Requests that wait: for their commit or for a place among those, for the turn of an upload.";
+        "Requests that wait: for their commit or for a place among those, for the turn of an upload, for the database.";
     Gauge DATABASE_CONNECTIONS "platen_database_connections" [state]
         "Connections to the database that are open now.";
 

@@ -10,6 +10,7 @@ use crate::core::Core;
 use crate::entity::resource;
 use crate::error::{store_error, unavailable};
 use crate::own_connection::OwnConnection;
+use crate::turns::Turns;
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::PgRow;
 use sea_orm::sqlx::{self, Row};
@@ -21,8 +22,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// Look-ups that may wait; who comes when they do waits for a place.
-const WAITING: usize = 1024;
+/// Look-ups that wait for their question or are being asked at a time; who comes when they do waits for a place.
+const PLACES: usize = 1024;
 
 /// Look-ups of one question. A row may have a mebibyte of Meta, and all of an answer are held at once.
 const TOGETHER: usize = 32;
@@ -38,6 +39,7 @@ struct LookUp {
 /// The queue and the task behind it.
 pub(crate) struct LookUps {
     queue: Mutex<Option<mpsc::Sender<LookUp>>>,
+    turns: Arc<Turns>,
     asking: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -46,18 +48,20 @@ impl LookUps {
     pub(crate) fn start(core: &Core) -> Self {
         let options = core.reads.get_postgres_connection_pool().connect_options();
         let connection = OwnConnection::new(options, core.patience, "looking_up");
-        let (queue, look_ups) = mpsc::channel(WAITING);
+        let (queue, look_ups) = mpsc::channel(PLACES);
         let asking = core.runtime.spawn(ask_all(connection, look_ups, core.patience));
-        Self { queue: Mutex::new(Some(queue)), asking: Mutex::new(Some(asking)) }
+        let turns = Turns::new(PLACES, core.patience / 2);
+        Self { queue: Mutex::new(Some(queue)), turns, asking: Mutex::new(Some(asking)) }
     }
 
-    /// The resource of an organization, waited for as long as it takes.
+    /// The resource of an organization, waited for as long as it takes once it has a place.
     pub(crate) async fn find(&self, key: Key) -> Result<Option<resource::Model>, StoreError> {
         let closed = || unavailable("the database is closed");
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(closed)?;
+        let turn = self.turns.take().await?;
         let (found, answer) = oneshot::channel();
         queue.send(LookUp { key, found }).await.map_err(|_| closed())?;
-        answer.await.map_err(|_| closed())?
+        turn.ends(answer.await.map_err(|_| closed())?)
     }
 
     /// Answers what waits, takes nothing more, and ends.

@@ -1,8 +1,9 @@
-//! A database that takes no writes while more and more arrives (decision 0028).
+//! A database that takes no writes, or can't answer all, while more and more arrives (decisions 0028, 0044).
 
 use crate::support::postgres::Cluster;
 use crate::support::{config, postgres};
 use adapters_db::{Database, DatabaseConfig};
+use domain::access::{CredentialDigest, CredentialDirectory};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::log_entry::{LogFilter, LogRepository, NewLogEntry, Pattern};
@@ -113,4 +114,45 @@ async fn the_writer_has_a_connection_of_its_own_and_makes_a_new_one_when_it_is_e
     let numbered: Vec<_> = listed.iter().filter(|text| *text != "broken").collect();
     assert_eq!(numbered, ["2", "1", "0"]);
     assert!(listed.len() <= 6, "{listed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_answers_fewer_than_ask_turns_the_others_away_and_stays_ready() {
+    const ASKING: usize = 20_000;
+    let test = postgres().await;
+    // One connection: many times as many ask as it answers in the time.
+    let config = DatabaseConfig { max_connections: 1, ..config(&test.url) };
+    let database = Database::connect(&config).await.unwrap();
+    database.ping().await.unwrap();
+    let credentials = database.credentials();
+    let ask = |number: usize| credentials.find_key_holder(CredentialDigest::of(&number.to_string()));
+    let asked = join_all((0..ASKING).map(ask));
+    let (outcomes, pinged) = tokio::join!(asked, database.ping());
+    pinged.unwrap();
+    let answered = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    let away = outcomes.iter().filter(|outcome| matches!(outcome, Err(StoreError::Overloaded))).count();
+    // The line alone sends most of these away.
+    assert!(answered > 0 && away > ASKING / 2, "{answered} were answered, {away} turned away");
+    assert!(ask(ASKING).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_answers_nobody_is_a_failure_and_no_overload() {
+    let test = postgres().await;
+    let config = DatabaseConfig { max_connections: 2, acquire_timeout: Duration::from_secs(2), ..config(&test.url) };
+    let database = Database::connect(&config).await.unwrap();
+    let mut operator = PgConnection::connect(&test.url).await.unwrap();
+    operator.execute("BEGIN; LOCK TABLE mis_key").await.unwrap();
+    let credentials = database.credentials();
+    let ask = |number: usize| credentials.find_key_holder(CredentialDigest::of(&number.to_string()));
+    let outcomes = join_all((0..50).map(ask)).await;
+    for outcome in outcomes {
+        assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
+    }
+    operator.execute("COMMIT").await.unwrap();
+    let mut tries = 0;
+    while let Err(error) = ask(0).await {
+        tries += 1;
+        assert!(tries < 60, "still {error:?}");
+    }
 }

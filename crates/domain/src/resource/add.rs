@@ -10,7 +10,7 @@ use crate::blob::BlobKey;
 use crate::body::PartSource;
 use crate::caller::Caller;
 use crate::detail::quoted;
-use crate::error::{Outcome, Reason};
+use crate::error::{Outcome, Reason, StoreError};
 use crate::timestamp::Timestamp;
 use reception::{Received, Reception};
 
@@ -64,7 +64,12 @@ impl ResourceService {
             content: StoredContent { key: file.key.clone(), size: file.size },
         };
         // After a failure here nobody knows whether the step was committed: the blob must stay.
-        match self.resources.store(caller.organization, resource.clone(), self.clock.now()).await? {
+        let stored = self.resources.store(caller.organization, resource.clone(), self.clock.now()).await;
+        if matches!(stored, Err(StoreError::Overloaded)) {
+            // But this one says that it wasn't begun.
+            self.uploads.remove(std::slice::from_ref(&file.key)).await;
+        }
+        match stored? {
             Storing::Stored => Ok(()),
             // A store that tried again after a lost answer finds what its first try has committed.
             Storing::NotNewer(stored) if stored.content.key == file.key => Ok(()),

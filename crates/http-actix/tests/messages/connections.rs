@@ -298,6 +298,25 @@ fn a_head_that_cannot_be_read_is_answered_in_our_form() {
 }
 
 #[test]
+fn a_head_of_96_fields_and_of_nearly_128_kibibytes_is_read_and_one_field_more_is_not() {
+    let server = Server::start();
+    let running = String::from_utf8(running().bytes()).unwrap();
+    let fields = running.trim_end().lines().count() - 1;
+    let with = |more: &str| running.replacen("\r\n\r\n", &format!("\r\n{more}\r\n"), 1);
+    let full = with(&"X: y\r\n".repeat(96 - fields));
+    let large = with(&format!("X: {}\r\n", "y".repeat(131_000 - running.len())));
+    for head in [full, large] {
+        let mut connection = server.connect();
+        connection.write(head.as_bytes());
+        connection.read_reply("GET").assert_success("Server is running");
+    }
+    let mut connection = server.connect();
+    connection.write(with(&"X: y\r\n".repeat(97 - fields)).as_bytes());
+    connection.finish();
+    assert_unreadable(&mut connection, 431, "Request Header Fields Too Large");
+}
+
+#[test]
 fn a_client_of_http_1_0_is_served_and_let_go() {
     let server = Server::start();
     let mut connection = server.connect();

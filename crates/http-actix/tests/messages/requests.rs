@@ -113,7 +113,8 @@ fn what_finds_no_room_is_told_when_to_come_again() {
     let status = format!(r#"{{"DeviceGUID":"{}","Status":"Idle","QueueLength":{{"Sheets":1}}}}"#, records.device);
     let requests = || {
         let logs = Request::post("/api/v2/log").json(&entry);
-        [logs, Request::post("/api/v2/device/status").json(&status), crash_request(&[call_stack()])]
+        let list = Request::post("/api/v2/log/list").json(r#"{"User":"*"}"#);
+        [logs, list, Request::post("/api/v2/device/status").json(&status), crash_request(&[call_stack()])]
     };
     for request in requests() {
         let reply = server.send(request);
@@ -126,6 +127,24 @@ fn what_finds_no_room_is_told_when_to_come_again() {
     server.send(add_label(GUID, b"content")).assert_success("Resource successfully added");
     server.failing.room.set(false);
     assert!(requests().into_iter().all(|request| server.send(request).status == 200));
+}
+
+#[test]
+fn every_operation_that_finds_no_turn_is_told_when_to_come_again() {
+    let server = Server::start();
+    server.failing.turns.set(true);
+    let crash = crash_request(&[call_stack()]);
+    for request in
+        [Request::get("/api/v2"), Request::get(&format!("/api/v2/resource/{GUID}")), add_label(GUID, b"x"), crash]
+    {
+        let reply = server.send(request);
+        reply.assert_error(503, "Service Unavailable");
+        assert_eq!(reply.header("Retry-After"), Some("5"));
+    }
+    server.send(Request::get("/health/live").anonymous()).assert_success("Live");
+    server.send(Request::get("/health/ready").anonymous()).assert_success("Ready");
+    server.failing.turns.set(false);
+    server.send(Request::get("/api/v2")).assert_success("Server is running");
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub const CAUSE: &str = "the store was told to fail";
 #[derive(Default)]
 pub struct Failing {
     pub credentials: Switch,
+    /// Of look-ups of credentials, hence of every operation: more are waiting than can be answered.
+    pub turns: Switch,
     pub logs: Switch,
     pub blobs: Switch,
     /// Of log entries, crash reports and statuses: there is none.
@@ -37,8 +39,10 @@ impl Failing {
         stores: &Stores,
         blobs: &Arc<dyn BlobStore>,
     ) -> (Arc<dyn CredentialDirectory>, Arc<dyn LogRepository>, Arc<dyn BlobStore>) {
+        let credentials: Arc<dyn CredentialDirectory> =
+            Arc::new(Switched { port: stores.credentials.clone(), switch: self.credentials.clone(), error: failed });
         (
-            Arc::new(Switched { port: stores.credentials.clone(), switch: self.credentials.clone(), error: failed }),
+            Arc::new(Switched { port: credentials, switch: self.turns.clone(), error: full }),
             Arc::new(Switched { port: stores.logs.clone(), switch: self.logs.clone(), error: failed }),
             Arc::new(Switched { port: blobs.clone(), switch: self.blobs.clone(), error: failed }),
         )

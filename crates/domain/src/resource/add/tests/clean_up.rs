@@ -52,6 +52,16 @@ async fn a_content_stays_when_nobody_knows_whether_it_was_committed() {
 }
 
 #[tokio::test]
+async fn a_content_goes_when_there_was_no_room_for_its_resource() {
+    let bench = Bench::new();
+    let mut resources = MockResourceRepository::new();
+    resources.expect_store().times(1).returning(|_, _, _| Err(StoreError::Overloaded));
+    let outcome = bench.add(resources, None, body()).await;
+    assert_eq!(reason(outcome), Reason::Overloaded);
+    assert!(bench.is_clean());
+}
+
+#[tokio::test]
 async fn a_content_that_a_first_try_has_committed_stays() {
     // The repository tried again after its first answer was lost, and met its own row.
     let bench = Bench::new();
