@@ -226,7 +226,8 @@ impl Exchange {
     }
 }
 
-fn framing(head: &RequestHead) -> Framing {
+/// How the body of a request is framed, as actix reads it too.
+pub(crate) fn framing(head: &RequestHead) -> Framing {
     if head.headers.contains_key(TRANSFER_ENCODING) {
         return Framing::Chunked;
     }

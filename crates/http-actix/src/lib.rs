@@ -17,6 +17,9 @@ mod error;
 mod exchange;
 mod extract;
 mod format;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod health;
 mod http_date;

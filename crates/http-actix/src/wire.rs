@@ -12,6 +12,8 @@ mod boundary;
 mod stall;
 
 pub(crate) use boundary::Framing;
+#[cfg(feature = "fuzzing")]
+pub(crate) use boundary::follow;
 
 use crate::error::unreadable_head;
 use crate::format::{Format, Message};

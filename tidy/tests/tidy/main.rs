@@ -8,6 +8,7 @@ mod decisions;
 mod documents;
 mod edges;
 mod keys;
+mod locks;
 mod metrics;
 mod sources;
 mod tour;

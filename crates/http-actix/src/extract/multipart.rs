@@ -76,7 +76,8 @@ impl MultipartParts {
             return Ok(());
         }
         let body = stream::iter([Ok(beginning.freeze())]).chain(body);
-        let guarded = Guard { body, held: Bytes::new(), between: Arc::clone(&self.between), rests: false };
+        let between = Arc::clone(&self.between);
+        let guarded = Guard { body, held: Bytes::new(), between, rests: false, was_within: false };
         self.state = State::Open(Box::new(Open { multipart: Multipart::new(guarded, boundary), field: None }));
         Ok(())
     }
@@ -179,13 +180,16 @@ fn decode_extended(value: &str) -> Option<String> {
 }
 
 /// Bounds what multer buffers: it would collect the headers of a part, or what stands before the first
-/// one, without end.
+/// one, without end. And where the end of a broken body is there already, it would hand on less of it than
+/// where the end comes later: what is answered to it must not depend on that.
 struct Guard<Body> {
     body: Body,
     held: Bytes,
     between: Arc<AtomicUsize>,
-    /// Between parts multer is to look at each step before it gets the next.
+    /// Multer is to look at each piece before it gets the next, or the end.
     rests: bool,
+    /// The same where a part begins: it may have the content already.
+    was_within: bool,
 }
 
 impl<Body: Stream<Item = Result<Bytes, BodyError>> + Unpin> Stream for Guard<Body> {
@@ -194,7 +198,8 @@ impl<Body: Stream<Item = Result<Bytes, BodyError>> + Unpin> Stream for Guard<Bod
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let between = self.between.load(Ordering::Relaxed);
         let is_within = between == COUNTING_OFF;
-        if !is_within && std::mem::take(&mut self.rests) {
+        let is_elsewhere = std::mem::replace(&mut self.was_within, is_within) != is_within;
+        if std::mem::take(&mut self.rests) || is_elsewhere {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -205,6 +210,7 @@ impl<Body: Stream<Item = Result<Bytes, BodyError>> + Unpin> Stream for Guard<Bod
             }
         }
         if is_within {
+            self.rests = true;
             return Poll::Ready(Some(Ok(std::mem::take(&mut self.held))));
         }
         if between >= MAX_BETWEEN {
@@ -309,6 +315,28 @@ mod tests {
             let _ = read(BodyReader::of(chunks(&body, size)));
             let begun = [b"--bound\r\n".to_vec(), body].concat();
             let _ = read(BodyReader::of(chunks(&begun, size)));
+        }
+    }
+
+    /// So that one that is too large as well is answered the same however it arrives.
+    #[test]
+    fn a_body_that_breaks_off_is_handed_on_up_to_there() {
+        let body = [b"--bound\r\nContent-Type: text/plain\r\n\r\n".as_slice(), &[b'x'; 100], b"\r\n--bou"].concat();
+        for size in [1, 7, 60, body.len()] {
+            let body = BodyReader::of(chunks(&body, size));
+            let handed_on = System::new().block_on(async move {
+                let mut source = MultipartParts::new(body, BOUNDARY.to_owned());
+                source.next_part().await.unwrap();
+                let mut length = 0;
+                loop {
+                    match source.chunk().await {
+                        Ok(Some(bytes)) => length += bytes.len(),
+                        Ok(None) => panic!("the part is whole"),
+                        Err(error) => return (length, error),
+                    }
+                }
+            });
+            assert!(matches!(handed_on, (100, BodyError::Malformed(_))), "{size}: {handed_on:?}");
         }
     }
 

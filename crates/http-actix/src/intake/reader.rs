@@ -26,6 +26,21 @@ impl BodyReader {
         Self(receiver)
     }
 
+    /// A body that arrives piece by piece, and what feeds it.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn fed(pieces: Vec<Bytes>) -> (Self, impl Future<Output = ()> + use<>) {
+        let (sender, receiver) = mpsc::channel(1);
+        let feed = async move {
+            for piece in pieces {
+                // Nobody listens any more where this fails.
+                if sender.send(Ok(piece)).await.is_err() {
+                    return;
+                }
+            }
+        };
+        (Self(receiver), feed)
+    }
+
     /// The next bytes; `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         self.0.recv().await.transpose()

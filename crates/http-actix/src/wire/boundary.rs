@@ -118,6 +118,24 @@ impl Scanner {
     }
 }
 
+/// Follows a request through a connection that hands `size` bytes over at once. How many bytes belong to it; `None` if it
+/// is not at its end.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn follow(connection: &[u8], size: usize, body: Framing) -> Option<usize> {
+    let mut place = 0;
+    for mut scanner in [Scanner::head(), Scanner::body(body)] {
+        while !scanner.is_done() {
+            let piece = &connection[place..connection.len().min(place + size.max(1))];
+            let taken = scanner.take(piece);
+            if scanner.is_broken() || (taken == 0 && !scanner.is_done()) {
+                return None;
+            }
+            place += taken;
+        }
+    }
+    Some(place)
+}
+
 /// Takes as many bytes as are there and left; says how many.
 fn count_off(left: &mut u64, available: usize) -> usize {
     let step = available.min(usize::try_from(*left).unwrap_or(usize::MAX));

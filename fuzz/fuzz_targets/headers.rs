@@ -1,0 +1,4 @@
+//! [`fuzz::headers`] under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::headers(input));

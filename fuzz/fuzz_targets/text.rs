@@ -1,0 +1,4 @@
+//! [`fuzz::text`] under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzz::text(input));
