@@ -55,7 +55,7 @@ impl Bench {
 pub(crate) fn refusal<T>(outcome: &Outcome<T>) -> Option<Reason> {
     match outcome {
         Ok(_) => None,
-        Err(Failure::Refused(refusal)) => Some(refusal.reason.clone()),
+        Err(Failure::Refused(refusal)) => Some(refusal.reason),
         Err(Failure::Store(error)) => panic!("answered 500: {error}"),
     }
 }

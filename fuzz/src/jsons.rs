@@ -74,8 +74,8 @@ fn logs(body: &Json) -> Result<usize, Reason> {
     if let Some(refused) = refusal(&listed) {
         return Err(refused);
     }
-    let listed = listed.into_iter().flat_map(block_on_stream);
-    Ok(listed.map(|entry| entry.expect("a store in memory works")).count())
+    let listed: Result<Vec<_>, _> = listed.into_iter().flat_map(block_on_stream).collect();
+    Ok(listed.expect("a store in memory works").len())
 }
 
 /// Updates the status of a device.
