@@ -47,6 +47,7 @@ fn shown(sent: Option<String>) -> String {
 mod tests {
     use super::*;
     use actix_web::http::header::HeaderValue;
+    use proptest::prelude::*;
 
     fn headers(content_type: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -82,6 +83,22 @@ mod tests {
         let refused = ["multipart/form-data", "multipart/form-data; boundary=", "multipart/mixed; boundary=a", &long];
         for name in refused {
             assert!(require_multipart(&headers(name)).is_err(), "{name}");
+        }
+    }
+
+    proptest! {
+        /// Decision T12.
+        #[test]
+        fn a_boundary_is_read_back_from_its_quoted_form(boundary in "[ -~]{1,200}", other in "[ -~]{0,20}") {
+            let [quoted, other] = [&boundary, &other].map(|text| text.replace('\\', "\\\\").replace('"', "\\\""));
+            let sent = headers(&format!("multipart/form-data; x=\"{other}\"; boundary=\"{quoted}\""));
+            prop_assert_eq!(require_multipart(&sent).ok(), Some(boundary));
+        }
+
+        #[test]
+        fn no_content_type_panics_or_is_of_both_kinds(sent in "[ -~]{0,40}", known in "(multipart/form-data|text/json)?") {
+            let headers = headers(&format!("{known}{sent}"));
+            prop_assert!(require_json(&headers).is_err() || require_multipart(&headers).is_err());
         }
     }
 }

@@ -148,6 +148,7 @@ async fn copy<R: AsyncRead + Unpin>(decoder: &mut R, chunks: &Chunks) -> std::io
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn parsed(headers: &[&str]) -> Result<Coding, String> {
         let headers: Vec<String> = headers.iter().map(|header| (*header).to_owned()).collect();
@@ -175,6 +176,16 @@ mod tests {
     fn unknown_and_several_codings_are_refused() {
         for headers in [&["compress"][..], &["gzip, gzip"], &["gzip", "br"], &["g zip"]] {
             assert!(parsed(headers).is_err(), "{headers:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_header_panics_and_blanks_decide_nothing(names in prop::collection::vec("(gzip|BR|identity|\\PC{0,6})", 0..3)) {
+            let spaced = [format!(" {} ,", names.join(" , "))];
+            let spaced = parsed(&spaced.each_ref().map(String::as_str));
+            let named: Vec<&str> = names.iter().map(String::as_str).collect();
+            prop_assert_eq!(parsed(&named).ok(), spaced.ok());
         }
     }
 }
