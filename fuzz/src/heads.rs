@@ -49,7 +49,7 @@ fn callers(head: &Head) {
     }
     let access = AccessService::new(FLEET.clone());
     for wording in [Wording::Common, Wording::CrashReport] {
-        match block_on(access.admit(&sent, wording)) {
+        match block_on(access.admit(&sent, wording)).map_err(|not_admitted| not_admitted.failure) {
             Ok(caller) => {
                 let own: [&str; 3] = match caller.organization_name.as_str() {
                     ACME => [ANN_KEY, BOB_KEY, ACME_HASH],

@@ -33,7 +33,8 @@ const PRUNE: &str =
     "DELETE FROM refusal WHERE id IN (SELECT id FROM refusal WHERE received_at < $1 ORDER BY received_at, id LIMIT $2)";
 
 const LIST: &str = "SELECT refusal.*, organization.name AS organization_name
-    FROM refusal LEFT JOIN organization ON organization.id = refusal.organization_id";
+    FROM refusal LEFT JOIN organization
+    ON organization.id = COALESCE(refusal.organization_id, refusal.named_organization_id)";
 
 /// The refusals in a database.
 pub struct SqlRefusalRepository {
@@ -166,6 +167,9 @@ fn new_row(refusal: &NewRefusal) -> refusal::ActiveModel {
         reason: Set(refusal.reason.clone()),
         detail: Set(refusal.detail.clone()),
         request_id: Set(refusal.request_id.clone()),
+        serial_number: Set(refusal.serial_number.clone()),
+        application_version: Set(refusal.application_version.clone()),
+        named_organization_id: Set(refusal.named.map(|organization| organization.0)),
     }
 }
 
@@ -184,6 +188,9 @@ struct Listed {
     reason: String,
     detail: String,
     request_id: String,
+    serial_number: String,
+    application_version: String,
+    named_organization_id: Option<i64>,
 }
 
 impl Listed {
@@ -202,6 +209,9 @@ impl Listed {
             credential,
             user: self.user_name,
             computer: self.computer_guid.map(ComputerGuid::from),
+            named: self.named_organization_id.map(OrganizationId),
+            serial_number: self.serial_number,
+            application_version: self.application_version,
             address: self.address,
             status,
             reason: self.reason,

@@ -12,7 +12,7 @@ use crate::server::Shared;
 use crate::uploads::Upload;
 use actix_web::dev::RequestHead;
 use actix_web::http::header::CONTENT_ENCODING;
-use domain::access::Wording;
+use domain::access::{NotAdmitted, Wording};
 use domain::caller::Caller;
 use domain::error::{Failure, Reason, Refusal};
 use std::rc::Rc;
@@ -72,7 +72,10 @@ async fn authenticate(
     }
     let wording = if operation == Operation::AddCrashReport { Wording::CrashReport } else { Wording::Common };
     let admitted = shared.services.access.admit(sent, wording).await;
-    if let Err(Failure::Refused(Refusal { reason, detail })) = &admitted {
+    if let Err(NotAdmitted { failure: Failure::Refused(Refusal { reason, detail }), computer }) = &admitted {
+        if let Some(computer) = *computer {
+            exchange.names(computer);
+        }
         let [mis_key, hardware_hash] = sent.digests();
         let client = client.map(|client| client.to_string());
         exchange.authentication_failed(reason.code());
@@ -86,7 +89,8 @@ async fn authenticate(
             "authentication failed"
         );
     }
-    if let (Some(client), Ok(_) | Err(Failure::Refused(_))) = (client, &admitted) {
+    let is_decided = !matches!(&admitted, Err(NotAdmitted { failure: Failure::Store(_), .. }));
+    if let Some(client) = client.filter(|_| is_decided) {
         let is_used_up = throttle.note(client, sent, admitted.as_ref().ok(), clock.now());
         if is_used_up {
             tracing::warn!(
@@ -96,7 +100,7 @@ async fn authenticate(
             );
         }
     }
-    Ok(admitted?)
+    admitted.map_err(|not_admitted| not_admitted.failure.into())
 }
 
 /// Whoever has to wait does so before the body is asked for (decision R10).

@@ -20,10 +20,11 @@ use actix_web::dev::RequestHead;
 use actix_web::http::header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use actix_web::http::{ConnectionType, Method, StatusCode, Uri, Version};
 use bytes::Bytes;
+use domain::access::NamedComputer;
 use domain::caller::Caller;
 use domain::clock::IdSource;
 use domain::error::StoreError;
-use domain::refusal::{CredentialKind, NewRefusal, Owner};
+use domain::refusal::{NewRefusal, Owner};
 use domain::text::cut;
 use std::cell::{Cell, OnceCell};
 use std::error::Error;
@@ -66,8 +67,8 @@ pub(crate) struct Exchange {
     is_upgrade: bool,
     format: Format,
     caller: OnceCell<Rc<Caller>>,
-    /// With what the client tries to authenticate.
-    credential: CredentialKind,
+    /// The computer that it named without being admitted: for the operator, never for the answer.
+    named: Cell<Option<NamedComputer>>,
     trace: Option<Trace>,
     /// The word for why it is refused, if it is.
     refusal: Cell<Option<&'static str>>,
@@ -108,7 +109,7 @@ impl Exchange {
             is_upgrade: head.upgrade(),
             format,
             caller: OnceCell::new(),
-            credential: credentials::kind(&head.headers),
+            named: Cell::new(None),
             trace: Trace::of(&head.headers).or_else(begins),
             refusal: Cell::new(None),
             over: Cell::new(None),
@@ -123,6 +124,11 @@ impl Exchange {
     pub(crate) fn called_by(&self, caller: &Rc<Caller>) {
         // A request has one caller.
         let _ = self.caller.set(Rc::clone(caller));
+    }
+
+    /// Nobody was admitted, but it is known whose `HardwareHash` was sent.
+    pub(crate) fn names(&self, computer: NamedComputer) {
+        self.named.set(Some(computer));
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -151,8 +157,19 @@ impl Exchange {
         is_recorded.then(|| self.shared.config.ids.guid().as_bytes().first_chunk().copied()).flatten()
     }
 
-    /// The answer to a request that failed. What went wrong on our side is logged here, once.
-    pub(crate) fn refuse(&self, fault: &Fault) -> Answer {
+    /// The answer to a request with this head that failed. Refusals are recorded here.
+    pub(crate) fn refuse(&self, fault: &Fault, head: &RequestHead) -> Answer {
+        let answer = self.fail(fault);
+        if let Some(reason) = fault.code()
+            && fault.is_recorded()
+        {
+            self.record(reason, &answer, head);
+        }
+        answer
+    }
+
+    /// The answer to what failed. What went wrong on our side is logged here, once.
+    fn fail(&self, fault: &Fault) -> Answer {
         if let Some(cause) = fault.cause() {
             let operation = self.operation_name();
             tracing::error!(request_id = self.request_id, operation, cause, "a request failed on our side");
@@ -161,15 +178,12 @@ impl Exchange {
         if let Some(reason) = fault.code() {
             self.refusal.set(Some(reason));
             self.shared.meters.refused(reason);
-            if fault.is_recorded() {
-                self.record(reason, &answer);
-            }
         }
         answer
     }
 
     /// Hands the refusal to whoever keeps refusals; it neither waits nor fails.
-    fn record(&self, reason: &'static str, answer: &Answer) {
+    fn record(&self, reason: &'static str, answer: &Answer, head: &RequestHead) {
         let Some(refusals) = self.shared.refusals() else {
             return;
         };
@@ -179,9 +193,12 @@ impl Exchange {
             at: self.shared.config.clock.now(),
             owner: Owner::Address(address.clone().unwrap_or_default()),
             operation: self.operation_name().to_owned(),
-            credential: self.credential,
+            credential: credentials::kind(&head.headers),
             user: None,
             computer: None,
+            named: None,
+            serial_number: String::new(),
+            application_version: String::new(),
             address,
             status: answer.status.as_u16(),
             reason: reason.to_owned(),
@@ -190,7 +207,7 @@ impl Exchange {
         };
         refusals.refused(match self.caller.get() {
             Some(caller) => refusal.of_caller(caller),
-            None => refusal,
+            None => refusal.of_stranger(&credentials::sent(&head.headers), self.named.get()),
         });
     }
 
@@ -302,7 +319,7 @@ impl MessageBody for AnswerBody {
             match ready!(body.poll_chunk(cx)) {
                 Some(Ok(bytes)) => body.piece = bytes,
                 Some(Err(error)) => {
-                    body.exchange.refuse(&Fault::from(error));
+                    body.exchange.fail(&Fault::from(error));
                     return Poll::Ready(Some(Err("the body broke off".into())));
                 }
                 None => {

@@ -197,7 +197,7 @@ async fn admit_early(shared: Arc<Shared>, mut request: Request) -> Result<Reques
             Ok(request)
         }
         Err(fault) => {
-            let answer = exchange.refuse(&fault);
+            let answer = exchange.refuse(&fault, request.head());
             let unread = Intake::new(request.take_payload(), None, shared.config.read_timeout, exchange.received());
             Err(exchange.finish(answer, unread.given_up()).into())
         }
@@ -225,7 +225,7 @@ async fn answer(request: HttpRequest, payload: web::Payload, shared: web::Data<S
             handle(Call { shared: &shared, exchange, head, intake, admission: *admission }).await
         }
     };
-    let answer = outcome.unwrap_or_else(|fault: Fault| exchange.refuse(&fault));
+    let answer = outcome.unwrap_or_else(|fault: Fault| exchange.refuse(&fault, head));
     let rest = intake.rest().await;
     exchange.finish(answer, rest)
 }

@@ -18,6 +18,9 @@ pub struct Model {
     pub reason: String,
     pub detail: String,
     pub request_id: String,
+    pub serial_number: String,
+    pub application_version: String,
+    pub named_organization_id: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

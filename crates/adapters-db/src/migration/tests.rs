@@ -2,6 +2,7 @@
 
 use super::Migrator;
 use crate::testing::{ROWS, empty_engines};
+use domain::refusal::{RefusalFilter, RefusalRepository};
 use sea_orm_migration::MigratorTrait;
 
 /// Records of the first schema that must be there after every migration.
@@ -14,6 +15,11 @@ const KEPT: [(&str, i64); 6] = [
     ("device_status", 1),
 ];
 
+/// A refusal as the second schema has it.
+const REFUSAL: &str =
+    "INSERT INTO refusal (received_at, organization_id, operation, credential, status, reason, detail,
+    request_id) VALUES (5, 7, 'add_log', 'mis_key', 400, 'reason', 'detail', 'request')";
+
 #[tokio::test]
 async fn each_migration_keeps_what_the_version_before_had_stored() {
     let count = u32::try_from(Migrator::migrations().len()).unwrap();
@@ -22,6 +28,10 @@ async fn each_migration_keeps_what_the_version_before_had_stored() {
             let connection = &engine.core().writes;
             Migrator::up(connection, Some(filled_at)).await.unwrap();
             engine.fill_all().await;
+            let refusals = usize::from(filled_at >= 2);
+            if refusals > 0 {
+                engine.run(REFUSAL).await;
+            }
             for version in filled_at..=count {
                 let migrated = engine.database.schema_version().await.unwrap();
                 assert_eq!(migrated, version, "{}", engine.name);
@@ -31,6 +41,9 @@ async fn each_migration_keeps_what_the_version_before_had_stored() {
                 }
                 Migrator::up(connection, Some(1)).await.unwrap();
             }
+            let listed = engine.database.refusals().page(&RefusalFilter::default(), None, 9).await.unwrap();
+            let listed: Vec<_> = listed.iter().map(|refused| refused.refusal.detail.as_str()).collect();
+            assert_eq!(listed, vec!["detail"; refusals], "{} filled at version {filled_at}", engine.name);
             assert_eq!(engine.database.migrate().await.unwrap().from, count);
         }
     }

@@ -51,6 +51,20 @@ impl SentCredentials {
         [digest(&self.mis_key), digest(&self.hardware_hash)]
     }
 
+    /// The `SerialNumber` as it was sent: different values one after the other, empty where there is none.
+    pub(crate) fn serial_number(&self) -> String {
+        match Sent::read(&self.serial_number) {
+            Sent::Missing => String::new(),
+            Sent::One(value) => value.to_owned(),
+            Sent::Differing { .. } => self.serial_number.join(", "),
+        }
+    }
+
+    /// The `ApplicationVersion`, unless none was sent; of several the first (decision A7).
+    pub(crate) fn application_version(&self) -> Option<&str> {
+        self.application_version.iter().map(|version| version.trim()).find(|version| !version.is_empty())
+    }
+
     /// Whether a `MisKey` was sent, and a `HardwareHash`, whatever they are worth.
     pub(super) fn are_there(&self) -> [bool; 2] {
         [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)

@@ -5,8 +5,9 @@ mod tests;
 
 use super::credentials::Sent;
 use super::{CredentialDigest, CredentialDirectory, KeyHolder, RegisteredComputer, SentCredentials};
-use crate::caller::Caller;
-use crate::error::{Outcome, Reason, RequiredHeader};
+use crate::caller::{Caller, OrganizationId};
+use crate::error::{Failure, Outcome, Reason, RequiredHeader, StoreError};
+use crate::guid::ComputerGuid;
 use crate::text::{Folded, cut, storable};
 use std::sync::Arc;
 
@@ -20,6 +21,33 @@ pub enum Wording {
     Common,
     /// The crash report, which names each header (decision A5).
     CrashReport,
+}
+
+/// Why nobody is admitted.
+#[derive(Debug)]
+pub struct NotAdmitted {
+    pub failure: Failure,
+    /// Whose `HardwareHash` was sent, where that is known. It is the operator's to know: no answer depends on it.
+    pub computer: Option<NamedComputer>,
+}
+
+/// The computer whose `HardwareHash` somebody sent who wasn't admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedComputer {
+    pub organization: OrganizationId,
+    pub guid: ComputerGuid,
+}
+
+impl From<Failure> for NotAdmitted {
+    fn from(failure: Failure) -> Self {
+        Self { failure, computer: None }
+    }
+}
+
+impl From<StoreError> for NotAdmitted {
+    fn from(error: StoreError) -> Self {
+        Failure::from(error).into()
+    }
 }
 
 /// The use case of authentication.
@@ -38,7 +66,7 @@ impl AccessService {
     ///
     /// # Errors
     /// The 401 reasons of decisions A2–A5, or a store failure.
-    pub async fn admit(&self, sent: &SentCredentials, wording: Wording) -> Outcome<Caller> {
+    pub async fn admit(&self, sent: &SentCredentials, wording: Wording) -> Result<Caller, NotAdmitted> {
         let headers = Headers::read(sent);
         match wording {
             Wording::Common => self.admit_common(headers).await,
@@ -46,23 +74,19 @@ impl AccessService {
         }
     }
 
-    async fn admit_common(&self, headers: Headers<'_>) -> Outcome<Caller> {
+    async fn admit_common(&self, headers: Headers<'_>) -> Result<Caller, NotAdmitted> {
         let missing = headers.missing();
         if !missing.is_empty() {
-            return Err(Reason::HeadersRequired.because(format!("missing or empty: {}", missing.join(", "))));
+            return Err(Reason::HeadersRequired.because(format!("missing or empty: {}", missing.join(", "))).into());
         }
         let key_holder = self.find_key_holder(headers.mis_key).await?;
         if headers.mis_key != Sent::Missing && key_holder.is_none() {
-            return Err(Reason::MisKeyInvalid.because(unknown("MisKey", headers.mis_key)));
+            return Err(Reason::MisKeyInvalid.because(unknown("MisKey", headers.mis_key)).into());
         }
-        let computer = match self.find_computer(headers).await? {
-            Ok(computer) => computer,
-            Err(detail) => return Err(Reason::HardwareHashInvalid.because(detail)),
-        };
-        headers.caller(key_holder, computer).map_err(|detail| Reason::HardwareHashInvalid.because(detail))
+        self.find_caller(headers, key_holder).await?.map_err(|mismatch| mismatch.because(Reason::HardwareHashInvalid))
     }
 
-    async fn admit_crash_report(&self, headers: Headers<'_>) -> Outcome<Caller> {
+    async fn admit_crash_report(&self, headers: Headers<'_>) -> Result<Caller, NotAdmitted> {
         let key_holder = self.find_key_holder(headers.mis_key).await?;
         let hash_missing = headers.hardware_hash == Sent::Missing && key_holder.is_none();
         let required = [
@@ -73,13 +97,10 @@ impl AccessService {
         if let Some((_, header, name)) = required.into_iter().find(|(missing, ..)| *missing) {
             let also = if headers.mis_key == Sent::Missing { "" } else { "; the MisKey that was sent is not valid" };
             let also = if header == RequiredHeader::HardwareHash { also } else { "" };
-            return Err(Reason::CrashHeaderRequired(header).because(format!("missing or empty: {name}{also}")));
+            return Err(Reason::CrashHeaderRequired(header).because(format!("missing or empty: {name}{also}")).into());
         }
-        let computer = match self.find_computer(headers).await? {
-            Ok(computer) => computer,
-            Err(detail) => return Err(Reason::CrashHardwareHashInvalid.because(detail)),
-        };
-        headers.caller(key_holder, computer).map_err(|detail| Reason::CrashHardwareHashInvalid.because(detail))
+        let found = self.find_caller(headers, key_holder).await?;
+        found.map_err(|mismatch| mismatch.because(Reason::CrashHardwareHashInvalid))
     }
 
     async fn find_key_holder(&self, mis_key: Sent<'_>) -> Outcome<Option<KeyHolder>> {
@@ -89,23 +110,55 @@ impl AccessService {
         }
     }
 
-    /// The computer of the `HardwareHash`, `None` if none was sent, or the detail of why it is invalid.
-    async fn find_computer(&self, headers: Headers<'_>) -> Outcome<Result<Option<RegisteredComputer>, String>> {
+    async fn find_caller(
+        &self,
+        headers: Headers<'_>,
+        key_holder: Option<KeyHolder>,
+    ) -> Outcome<Result<Caller, Mismatch>> {
+        let computer = self.find_computer(headers).await?;
+        Ok(computer.and_then(|computer| headers.caller(key_holder, computer)))
+    }
+
+    /// The computer of the `HardwareHash`, `None` if none was sent, or why it is invalid.
+    async fn find_computer(&self, headers: Headers<'_>) -> Outcome<Result<Option<RegisteredComputer>, Mismatch>> {
         let hash = match headers.hardware_hash {
             Sent::Missing => return Ok(Ok(None)),
             Sent::Differing { .. } => {
-                return Ok(Err(unknown("HardwareHash", headers.hardware_hash)));
+                return Ok(Err(Mismatch::of_nobody(unknown("HardwareHash", headers.hardware_hash))));
             }
             Sent::One(hash) => hash,
         };
         let Some(computer) = self.directory.find_computer(CredentialDigest::of(hash)).await? else {
-            return Ok(Err(unknown("HardwareHash", headers.hardware_hash)));
+            return Ok(Err(Mismatch::of_nobody(unknown("HardwareHash", headers.hardware_hash))));
         };
         Ok(match headers.serial_number {
             Sent::One(serial) if Folded::of(serial) == computer.serial_number => Ok(Some(computer)),
-            Sent::Differing { .. } => Err("SerialNumber was sent several times with different values".to_owned()),
-            _ => Err("HardwareHash is registered under another SerialNumber".to_owned()),
+            Sent::Differing { .. } => {
+                Err(Mismatch::of(&computer, "SerialNumber was sent several times with different values"))
+            }
+            _ => Err(Mismatch::of(&computer, "HardwareHash is registered under another SerialNumber")),
         })
+    }
+}
+
+/// Why credentials don't fit what is registered or each other.
+struct Mismatch {
+    detail: String,
+    computer: Option<NamedComputer>,
+}
+
+impl Mismatch {
+    fn of_nobody(detail: String) -> Self {
+        Self { detail, computer: None }
+    }
+
+    fn of(registered: &RegisteredComputer, detail: &str) -> Self {
+        let computer = NamedComputer { organization: registered.organization, guid: registered.computer.guid };
+        Self { detail: detail.to_owned(), computer: Some(computer) }
+    }
+
+    fn because(self, reason: Reason) -> NotAdmitted {
+        NotAdmitted { failure: reason.because(self.detail), computer: self.computer }
     }
 }
 
@@ -120,12 +173,11 @@ struct Headers<'a> {
 
 impl<'a> Headers<'a> {
     fn read(sent: &'a SentCredentials) -> Self {
-        let mut versions = sent.application_version.iter().map(|version| version.trim());
         Self {
             mis_key: Sent::read(&sent.mis_key),
             hardware_hash: Sent::read(&sent.hardware_hash),
             serial_number: Sent::read(&sent.serial_number),
-            application_version: versions.find(|version| !version.is_empty()),
+            application_version: sent.application_version(),
         }
     }
 
@@ -140,14 +192,14 @@ impl<'a> Headers<'a> {
     }
 
     /// Joins what was found; the two of different organizations are no caller (decision A4).
-    fn caller(self, key: Option<KeyHolder>, computer: Option<RegisteredComputer>) -> Result<Caller, String> {
+    fn caller(self, key: Option<KeyHolder>, computer: Option<RegisteredComputer>) -> Result<Caller, Mismatch> {
         let (organization, organization_name) = match (&key, &computer) {
             (Some(key), Some(computer)) if key.organization != computer.organization => {
-                return Err("MisKey and HardwareHash are not of one organization".to_owned());
+                return Err(Mismatch::of(computer, "MisKey and HardwareHash are not of one organization"));
             }
             (Some(key), _) => (key.organization, key.organization_name.clone()),
             (None, Some(computer)) => (computer.organization, computer.organization_name.clone()),
-            (None, None) => return Err("no valid credential was sent".to_owned()),
+            (None, None) => return Err(Mismatch::of_nobody("no valid credential was sent".to_owned())),
         };
         let serial_number = self.serial_number.first().unwrap_or_default();
         // Beside a computer the serial number was compared whole; with a MisKey alone the first counts (decision A8).

@@ -200,6 +200,7 @@ macro_rules! store_contract {
                     filters_of_refusals_combine,
                     of_each_owner_the_newest_refusals_stay,
                     refusals_of_unknown_callers_are_bounded_in_all,
+                    refusals_that_name_a_computer_count_by_address,
                     old_refusals_are_pruned,
                 }
                 retention {

@@ -25,18 +25,29 @@ pub async fn a_refusal_is_listed_as_it_was_kept(stores: &Stores) -> Kept {
             credential,
             user: Some("Ann".to_owned()),
             computer: Some(acme_records().computer),
+            serial_number: "SN-1".to_owned(),
+            application_version: "9.0".to_owned(),
             address: Some("2001:db8::7".to_owned()),
             ..a_refusal(Owner::Organization(acme))
         };
         stores.refusals.add(std::slice::from_ref(&full)).await?;
         kept.insert(0, full);
     }
+    let stranger = NewRefusal {
+        at: at(9),
+        computer: Some(acme_records().computer),
+        named: Some(acme),
+        ..from_address("192.0.2.1")
+    };
     let bare = NewRefusal { at: at(10), ..from_address("192.0.2.1") };
-    stores.refusals.add(std::slice::from_ref(&bare)).await?;
-    kept.insert(0, bare);
+    stores.refusals.add(&[stranger.clone(), bare.clone()]).await?;
+    kept.splice(0..0, [bare, stranger]);
     let page = stores.refusals.page(&RefusalFilter::default(), None, 10).await?;
     let names: Vec<_> = page.iter().map(|refused| refused.organization.as_deref()).collect();
-    assert_eq!(names, [None, Some("Acme Print"), Some("Acme Print"), Some("Acme Print"), Some("Acme Print")]);
+    assert_eq!(
+        names,
+        [None, Some("Acme Print"), Some("Acme Print"), Some("Acme Print"), Some("Acme Print"), Some("Acme Print")]
+    );
     assert_eq!(page.into_iter().map(|refused| refused.refusal).collect::<Vec<_>>(), kept);
     Ok(())
 }
@@ -44,7 +55,14 @@ pub async fn a_refusal_is_listed_as_it_was_kept(stores: &Stores) -> Kept {
 /// Decision R9.
 pub async fn its_texts_are_kept_byte_for_byte(stores: &Stores) -> Kept {
     for (second, text) in (0..).zip(TEXTS) {
-        let kept = NewRefusal { at: at(second), detail: (*text).to_owned(), ..from_address("192.0.2.1") };
+        let text = (*text).to_owned();
+        let kept = NewRefusal {
+            at: at(second),
+            detail: text.clone(),
+            serial_number: text.clone(),
+            application_version: text,
+            ..from_address("192.0.2.1")
+        };
         stores.refusals.add(std::slice::from_ref(&kept)).await?;
         assert_eq!(all(stores, &RefusalFilter::default()).await?[0], kept);
     }
@@ -95,6 +113,7 @@ pub async fn filters_of_refusals_combine(stores: &Stores) -> Kept {
         NewRefusal { at: at(3), computer: Some(computer), ..a_refusal(Owner::Organization(acme)) },
         NewRefusal { at: at(4), ..a_refusal(Owner::Organization(zenith)) },
         NewRefusal { at: at(5), ..from_address("192.0.2.1") },
+        NewRefusal { at: at(6), computer: Some(computer), named: Some(acme), ..from_address("192.0.2.1") },
     ];
     stores.refusals.add(&kept).await?;
     let seconds = async |filter: RefusalFilter| -> Result<Vec<i64>, crate::error::StoreError> {
@@ -104,13 +123,13 @@ pub async fn filters_of_refusals_combine(stores: &Stores) -> Kept {
     let none = RefusalFilter::default();
     let organization = |name: &str| Some(name.to_owned());
     let of_acme = RefusalFilter { organization: organization("Acme Print"), ..none.clone() };
-    assert_eq!(seconds(none.clone()).await?, [5, 4, 3, 2, 1]);
-    assert_eq!(seconds(of_acme.clone()).await?, [3, 2, 1]);
+    assert_eq!(seconds(none.clone()).await?, [6, 5, 4, 3, 2, 1]);
+    assert_eq!(seconds(of_acme.clone()).await?, [6, 3, 2, 1]);
     assert!(seconds(RefusalFilter { organization: organization("acme"), ..none.clone() }).await?.is_empty());
-    assert_eq!(seconds(RefusalFilter { computer: Some(computer), ..none.clone() }).await?, [3, 2]);
-    assert_eq!(seconds(RefusalFilter { since: Some(at(4)), ..none.clone() }).await?, [5, 4]);
+    assert_eq!(seconds(RefusalFilter { computer: Some(computer), ..none.clone() }).await?, [6, 3, 2]);
+    assert_eq!(seconds(RefusalFilter { since: Some(at(4)), ..none.clone() }).await?, [6, 5, 4]);
     let all_three = RefusalFilter { computer: Some(computer), since: Some(at(3)), ..of_acme };
-    assert_eq!(seconds(all_three).await?, [3]);
+    assert_eq!(seconds(all_three).await?, [6, 3]);
     Ok(())
 }
 
@@ -154,6 +173,27 @@ pub async fn refusals_of_unknown_callers_are_bounded_in_all(stores: &Stores) -> 
     assert_eq!(kept.len() as u64, KEPT_OF_UNKNOWN + 1);
     assert!(kept.contains(&own));
     assert!(!kept.contains(&from_address("10.0.0.199")) && kept.contains(&from_address("10.0.1.0")));
+    Ok(())
+}
+
+/// Whoever knows a `HardwareHash` pushes out nothing that is kept of its organization.
+pub async fn refusals_that_name_a_computer_count_by_address(stores: &Stores) -> Kept {
+    let (acme, _) = two_organizations(stores).await?;
+    let own = a_refusal(Owner::Organization(acme));
+    stores.refusals.add(std::slice::from_ref(&own)).await?;
+    let named = NewRefusal {
+        at: at(1),
+        computer: Some(acme_records().computer),
+        named: Some(acme),
+        ..from_address("192.0.2.1")
+    };
+    for _ in 0..=KEPT_PER_OWNER / 20 {
+        stores.refusals.add(&vec![named.clone(); 20]).await?;
+    }
+    let of_acme = RefusalFilter { organization: Some("Acme Print".to_owned()), ..RefusalFilter::default() };
+    let kept = all(stores, &of_acme).await?;
+    assert_eq!(kept.len() as u64, KEPT_PER_OWNER + 1);
+    assert_eq!(kept.last(), Some(&own));
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::{ConnectionState, DeviceStatus, QueueLength, RemainingInk, Status};
-use crate::detail::quoted;
+use crate::detail::quoted_json;
 use crate::error::{Failure, Outcome, Reason};
 use crate::guid::DeviceGuid;
 use crate::json::Json;
@@ -38,7 +38,7 @@ impl DeviceStatus {
 }
 
 fn shown(value: Option<&Json>) -> String {
-    value.map_or_else(|| "missing".to_owned(), |value| quoted(&value.to_string()))
+    value.map_or_else(|| "missing".to_owned(), quoted_json)
 }
 
 fn read_status(body: &Json) -> Outcome<Status> {
@@ -104,7 +104,7 @@ impl QueueLength {
             };
             let number =
                 member.as_number().filter(|number| *number >= 0.0 && (name != "Sheets" || number.fract() == 0.0));
-            let number = number.ok_or_else(|| invalid(&format!("has {name} {}", quoted(&member.to_string()))))?;
+            let number = number.ok_or_else(|| invalid(&format!("has {name} {}", quoted_json(member))))?;
             // Negative zero is no negative number, but it is kept as zero.
             given.push((name, number.abs()));
         }

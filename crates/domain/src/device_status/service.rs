@@ -37,7 +37,7 @@ impl DeviceStatusService {
         let received = self.clock.now();
         let body = body.unwrapped();
         let device = read_device(body)?;
-        let not_found = || Reason::DeviceNotFound.because(format!("{} is not registered", quoted(&device)));
+        let not_found = || Reason::DeviceNotFound.because(format!("DeviceGUID {} is not registered", quoted(&device)));
         let guid = DeviceGuid::parse(&device).ok_or_else(not_found)?;
         self.fleet.find_device(caller.organization, guid).await?.ok_or_else(not_found)?;
         let status = DeviceStatus::read(body, guid, received)?;

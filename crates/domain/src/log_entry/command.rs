@@ -4,7 +4,7 @@
 mod tests;
 
 use super::{LogFilter, LogType, Pattern};
-use crate::detail::quoted;
+use crate::detail::{quoted, quoted_json};
 use crate::error::{Outcome, Reason};
 use crate::json::Json;
 use crate::text::{cut, is_blank, storable};
@@ -110,7 +110,7 @@ fn read_log_type(body: &Json) -> Outcome<Option<LogType>> {
     };
     match value.as_text().and_then(LogType::parse) {
         Some(log_type) => Ok(Some(log_type)),
-        None => Err(Reason::LogTypeInvalid.because(format!("LogType is {}", quoted(&value.to_string())))),
+        None => Err(Reason::LogTypeInvalid.because(format!("LogType is {}", quoted_json(value)))),
     }
 }
 
@@ -127,7 +127,7 @@ fn read_date_time(body: &Json) -> Outcome<(Option<Timestamp>, Option<Timestamp>)
         };
         match value.as_text().and_then(Timestamp::parse) {
             Some(point) => Ok(Some(point)),
-            None => Err(Reason::DateTimeInvalid.because(format!("{name} is {}", quoted(&value.to_string())))),
+            None => Err(Reason::DateTimeInvalid.because(format!("{name} is {}", quoted_json(value)))),
         }
     };
     Ok((point("From")?, point("To")?))

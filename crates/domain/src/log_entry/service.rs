@@ -36,18 +36,20 @@ impl LogService {
         let sent = Submission::read(body)?;
         let organization = caller.organization;
 
-        let unknown = |reason: Reason, text: &str| reason.because(format!("{} is not registered", quoted(text)));
-        let not_found = || unknown(Reason::ComputerNotFound, &sent.computer);
+        let unknown = |reason: Reason, name: &str, text: &str| {
+            reason.because(format!("{name} {} is not registered", quoted(text)))
+        };
+        let not_found = || unknown(Reason::ComputerNotFound, "ComputerGUID", &sent.computer);
         let computer_guid = ComputerGuid::parse(&sent.computer).ok_or_else(not_found)?;
         let computer = self.fleet.find_computer(organization, computer_guid).await?.ok_or_else(not_found)?;
 
         /// Looks an optional reference up: its GUID and the name of its record.
         macro_rules! look_up {
-            ($text:expr, $guid:ident, $find:ident, $reason:expr) => {
+            ($text:expr, $guid:ident, $find:ident, $reason:expr, $name:expr) => {
                 match &$text {
                     None => (None, None),
                     Some(text) => {
-                        let not_found = || unknown($reason, text);
+                        let not_found = || unknown($reason, $name, text);
                         let guid = $guid::parse(text).ok_or_else(not_found)?;
                         let name = self.fleet.$find(organization, guid).await?.ok_or_else(not_found)?;
                         (Some(guid), Some(name))
@@ -55,9 +57,10 @@ impl LogService {
                 }
             };
         }
-        let (device_guid, device) = look_up!(sent.device, DeviceGuid, find_device, Reason::DeviceNotFound);
-        let (queue_guid, queue) = look_up!(sent.queue, QueueGuid, find_queue, Reason::QueueNotFound);
-        let (job_guid, job) = look_up!(sent.job, JobGuid, find_job, Reason::JobNotFound);
+        let (device_guid, device) =
+            look_up!(sent.device, DeviceGuid, find_device, Reason::DeviceNotFound, "DeviceGUID");
+        let (queue_guid, queue) = look_up!(sent.queue, QueueGuid, find_queue, Reason::QueueNotFound, "QueueGUID");
+        let (job_guid, job) = look_up!(sent.job, JobGuid, find_job, Reason::JobNotFound, "JobGUID");
 
         let entry = NewLogEntry {
             received,

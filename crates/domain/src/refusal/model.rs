@@ -1,5 +1,6 @@
 //! A refusal as it is kept.
 
+use crate::access::{NamedComputer, SentCredentials};
 use crate::caller::{Caller, OrganizationId};
 use crate::error::Reason;
 use crate::guid::ComputerGuid;
@@ -16,8 +17,8 @@ pub const KEPT_PER_OWNER: u64 = 200;
 /// Refusals that are kept of all callers together whose organization can't be known: addresses are many.
 pub const KEPT_OF_UNKNOWN: u64 = 5_000;
 
-/// Characters of a user's name that are kept with a refusal.
-const MAX_NAME: usize = 120;
+/// Characters of a user's name, and of a header, that are kept with a refusal.
+const MAX_TEXT: usize = 120;
 
 /// Whether a refusal is recorded: all but the ordinary answer that a look-up finds nothing, and those that
 /// are nothing of the client's.
@@ -78,7 +79,14 @@ pub struct NewRefusal {
     pub operation: String,
     pub credential: CredentialKind,
     pub user: Option<String>,
+    /// The computer that called, or that was named by its `HardwareHash`.
     pub computer: Option<ComputerGuid>,
+    /// The organization of the computer that was named by somebody who wasn't admitted.
+    pub named: Option<OrganizationId>,
+    /// The `SerialNumber` and the `ApplicationVersion` that were sent: printable, cut where they are long, and empty
+    /// where there was none.
+    pub serial_number: String,
+    pub application_version: String,
     /// The client's address, where it is known.
     pub address: Option<String>,
     pub status: u16,
@@ -90,17 +98,37 @@ pub struct NewRefusal {
 }
 
 impl NewRefusal {
-    /// Says who was refused.
+    /// Says who was refused, of those that were admitted.
     #[must_use]
     pub fn of_caller(self, caller: &Caller) -> Self {
         Self {
             owner: Owner::Organization(caller.organization),
             credential: CredentialKind::of(caller.user.is_some(), caller.computer.is_some()),
-            user: caller.user.as_deref().map(|name| cut(name, MAX_NAME)),
+            user: caller.user.as_deref().map(|name| cut(name, MAX_TEXT)),
             computer: caller.computer.as_ref().map(|computer| computer.guid),
+            serial_number: printable(&caller.serial_number),
+            application_version: printable(&caller.application_version),
             ..self
         }
     }
+
+    /// Says what is known of somebody who wasn't admitted. The owner stays: whoever knows a `HardwareHash` is not to
+    /// push out what is kept of its organization.
+    #[must_use]
+    pub fn of_stranger(self, sent: &SentCredentials, computer: Option<NamedComputer>) -> Self {
+        Self {
+            computer: computer.map(|computer| computer.guid),
+            named: computer.map(|computer| computer.organization),
+            serial_number: printable(&sent.serial_number()),
+            application_version: printable(sent.application_version().unwrap_or_default()),
+            ..self
+        }
+    }
+}
+
+fn printable(header: &str) -> String {
+    let shown = header.chars().take(MAX_TEXT);
+    shown.map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
 }
 
 /// A refusal as it is listed.
@@ -108,7 +136,47 @@ impl NewRefusal {
 pub struct Refused {
     /// Grows with each refusal that is kept.
     pub number: i64,
-    /// The name of the caller's organization, where it is known.
+    /// The name of the caller's organization, or of the one whose computer was named.
     pub organization: Option<String>,
     pub refusal: NewRefusal,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{a_refusal, acme_records};
+
+    fn from_address() -> NewRefusal {
+        a_refusal(Owner::Address("192.0.2.1".to_owned()))
+    }
+
+    fn sent(serial_numbers: &[&str], versions: &[&str]) -> SentCredentials {
+        let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+        SentCredentials {
+            serial_number: values(serial_numbers),
+            application_version: values(versions),
+            ..SentCredentials::default()
+        }
+    }
+
+    #[test]
+    fn a_stranger_is_told_by_what_it_sent_and_belongs_to_its_address() {
+        let computer = NamedComputer { organization: OrganizationId(7), guid: acme_records().computer };
+        let refusal = from_address().of_stranger(&sent(&[" SN-1 ", "SN-1"], &["", " 9.0", "8.0"]), Some(computer));
+        assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-1", "9.0"));
+        assert_eq!((refusal.computer, refusal.named), (Some(computer.guid), Some(OrganizationId(7))));
+        assert_eq!(refusal.owner, from_address().owner);
+
+        let refusal = from_address().of_stranger(&sent(&["SN-1", "SN-2"], &[]), None);
+        assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-1, SN-2", ""));
+        assert_eq!((refusal.computer, refusal.named), (None, None));
+    }
+
+    #[test]
+    fn what_was_sent_is_kept_printable_and_cut() {
+        let long = "ü".repeat(MAX_TEXT + 1);
+        let refusal = from_address().of_stranger(&sent(&["a\u{9}b\u{85}\0"], &[&long]), None);
+        assert_eq!(refusal.serial_number, "a\u{FFFD}b\u{FFFD}\u{FFFD}");
+        assert_eq!(refusal.application_version, "ü".repeat(MAX_TEXT));
+    }
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 /// Which refusals to list: all that fit every condition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefusalFilter {
-    /// The name of an organization, exactly.
+    /// The name of an organization, exactly: the caller's, or that of the computer that was named.
     pub organization: Option<String>,
     pub computer: Option<ComputerGuid>,
     /// From this time on.
@@ -22,7 +22,7 @@ pub struct RefusalFilter {
 pub trait RefusalRepository: Send + Sync + 'static {
     /// Keeps refusals, in this order, all or none. Of each owner that they name the newest
     /// [`super::KEPT_PER_OWNER`] MUST stay and older ones go; of all callers whose organization isn't known the
-    /// newest [`super::KEPT_OF_UNKNOWN`] MUST stay and older ones go.
+    /// newest [`super::KEPT_OF_UNKNOWN`] MUST stay and older ones go. A computer that was named changes no owner.
     async fn add(&self, refusals: &[NewRefusal]) -> Result<(), StoreError>;
 
     /// Removes what is older than `before`, at most `limit` of them; says how many.

@@ -5,7 +5,7 @@ mod tests;
 
 use super::{Domain, ListFilter, Meta, PmmKey, ResourceType};
 use crate::checksum::Sha1Checksum;
-use crate::detail::quoted;
+use crate::detail::{quoted, quoted_json};
 use crate::error::{Failure, Outcome, Reason};
 use crate::guid::ResourceGuid;
 use crate::json::Json;
@@ -60,7 +60,7 @@ fn read_domain(body: &Json) -> Outcome<Option<Domain>> {
     match body.member("Domain") {
         None => Ok(None),
         Some(Json::Text(text)) if Domain::parse(text).is_some() => Ok(Domain::parse(text)),
-        Some(other) => Err(Reason::DomainInvalid.because(format!("Domain is {}", quoted(&other.to_string())))),
+        Some(other) => Err(Reason::DomainInvalid.because(format!("Domain is {}", quoted_json(other)))),
     }
 }
 
@@ -77,7 +77,7 @@ impl ListFilter {
         let mut named = Vec::new();
         for entry in types.iter().filter(|entry| **entry != Json::Null) {
             let Json::Text(name) = entry else {
-                return Err(refused(&format!("ResourceTypes holds {}, not a text", quoted(&entry.to_string()))));
+                return Err(refused(&format!("ResourceTypes holds {}, not a text", quoted_json(entry))));
             };
             named.push(name);
         }

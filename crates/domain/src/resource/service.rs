@@ -116,5 +116,5 @@ impl ResourceService {
 
 /// A malformed GUID in a path is simply not found (decision R7).
 fn parse_guid(text: &str, not_found: Reason) -> Result<ResourceGuid, Failure> {
-    ResourceGuid::parse(text).ok_or_else(|| not_found.because(format!("{} is not a GUID", quoted(text))))
+    ResourceGuid::parse(text).ok_or_else(|| not_found.because(format!("ResourceGUID {} is not a GUID", quoted(text))))
 }

@@ -51,12 +51,40 @@ fn a_refused_caller_is_kept_under_its_organization_with_what_it_was_told() {
     assert_eq!(refusal.detail, reply.detail());
     assert_eq!((refusal.credential, refusal.user.as_deref()), (CredentialKind::MisKey, Some("Ann")));
     assert_eq!((refusal.computer, refusal.address.as_deref()), (None, Some("127.0.0.1")));
+    assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-7", "9.1"));
 
     let on_computer =
         Request::get(&unknown).without("MisKey").header("HardwareHash", ACME_HASH).header("SerialNumber", ACME_SERIAL);
     assert_eq!(server.send(on_computer).status, 404);
     let refusal = kept.one();
     assert_eq!((refusal.credential, refusal.computer), (CredentialKind::HardwareHash, Some(acme_records().computer)));
+    assert_eq!((refusal.serial_number.as_str(), refusal.named), (ACME_SERIAL, None));
+}
+
+#[test]
+fn a_computer_whose_hash_was_sent_with_another_serial_number_is_named_and_the_client_not_told() {
+    // Decision A9: the answer to a known hash is that to an unknown one, but for the particulars of decision R11.
+    let (server, kept) = server();
+    let guess = |hash: &str| {
+        let request = Request::get("/api/v2").without("MisKey").header("HardwareHash", hash);
+        server.send(request.header("SerialNumber", "SN-elsewhere").header("ApplicationVersion", "9.5"))
+    };
+    let told = guess(ACME_HASH);
+    told.assert_error(401, "Invalid HardwareHash");
+    assert_eq!(told.detail(), "HardwareHash is registered under another SerialNumber");
+    let refusal = kept.one();
+    assert_eq!(refusal.owner, Owner::Address("127.0.0.1".to_owned()));
+    assert_eq!((refusal.computer, refusal.named), (Some(acme_records().computer), Some(ACME)));
+    assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-elsewhere", "9.5"));
+    assert_eq!((refusal.user.as_deref(), refusal.credential), (None, CredentialKind::HardwareHash));
+    assert!(!format!("{refusal:?}").contains(ACME_HASH), "{refusal:?}");
+
+    let unknown = guess("nobody's-hash");
+    unknown.assert_error(401, "Invalid HardwareHash");
+    assert_eq!(unknown.body, told.body);
+    let refusal = kept.one();
+    assert_eq!((refusal.computer, refusal.named), (None, None));
+    assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-elsewhere", "9.5"));
 }
 
 #[test]
@@ -73,11 +101,13 @@ fn a_caller_whose_organization_is_not_known_is_kept_under_its_address_without_it
     assert_eq!(server.send(Request::get("/api/v2").anonymous()).status, 401);
     let refusal = kept.one();
     assert_eq!((refusal.reason.as_str(), refusal.credential), ("headers_required", CredentialKind::None));
+    assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("", ""));
 
     assert_eq!(server.send(Request::get("/api/v1/log")).status, 404);
     let refusal = kept.one();
     assert_eq!((refusal.reason.as_str(), refusal.operation.as_str()), ("path_unknown", "none"));
     assert_eq!((refusal.status, refusal.detail.as_str()), (404, "no operation has this path"));
+    assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-7", "9.1"));
     assert!(!format!("{refusal:?}").contains(ANN_KEY), "{refusal:?}");
 }
 

@@ -9,7 +9,7 @@ use super::values;
 use crate::config::Config;
 use clap::Args;
 use domain::guid::ComputerGuid;
-use domain::refusal::{RefusalFilter, RefusalRepository, Refused};
+use domain::refusal::{Owner, RefusalFilter, RefusalRepository, Refused};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -80,13 +80,15 @@ async fn list(
 }
 
 /// Who was refused, and why, is what is looked for.
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 8] = [
     Column::new("TIME", 20),
     Column::beside("STATUS", 6),
     Column::beside("OPERATION", 8),
     Column::new("REASON", 20),
     Column::new("CALLER", 24),
     Column::beside("CREDENTIAL", 4),
+    Column::beside("SERIAL", 6),
+    Column::beside("VERSION", 4),
 ];
 
 /// What stands before the particulars.
@@ -101,19 +103,22 @@ fn cells(refused: &Refused) -> Vec<Cell> {
         Cell::new(&refusal.reason),
         Cell::new(caller(refused)),
         Cell::new(refusal.credential.as_str()),
+        Cell::new(&refusal.serial_number),
+        Cell::new(&refusal.application_version),
     ]
 }
 
-/// Organization, user and computer, as far as they are known; else the address.
+/// Organization, user and computer, as far as they are known. The address where they aren't, and where they were only
+/// named by somebody who wasn't admitted.
 fn caller(refused: &Refused) -> String {
     let refusal = &refused.refusal;
     let computer = refusal.computer.map(|computer| computer.to_string());
-    let known = [refused.organization.as_ref(), refusal.user.as_ref(), computer.as_ref()];
-    let known: Vec<&str> = known.into_iter().flatten().map(String::as_str).collect();
-    match &refusal.address {
-        Some(address) if known.is_empty() => address.clone(),
-        _ => known.join(" / "),
-    }
+    let stranger = match &refusal.owner {
+        Owner::Organization(_) => None,
+        Owner::Address(_) => refusal.address.as_ref(),
+    };
+    let known = [refused.organization.as_ref(), refusal.user.as_ref(), computer.as_ref(), stranger];
+    known.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" / ")
 }
 
 fn json_of(refused: &Refused) -> Value {
@@ -128,6 +133,9 @@ fn json_of(refused: &Refused) -> Value {
         "user": refusal.user,
         "computer": refusal.computer.map(|computer| computer.to_string()),
         "credential": refusal.credential.as_str(),
+        "admitted": matches!(refusal.owner, Owner::Organization(_)),
+        "serial_number": refusal.serial_number,
+        "application_version": refusal.application_version,
         "address": refusal.address,
         "request_id": refusal.request_id,
     })
@@ -137,7 +145,7 @@ fn json_of(refused: &Refused) -> Value {
 mod tests {
     use super::*;
     use domain::caller::OrganizationId;
-    use domain::refusal::{CredentialKind, MockRefusalRepository, NewRefusal, Owner};
+    use domain::refusal::{CredentialKind, MockRefusalRepository, NewRefusal};
     use domain::testing::a_refusal;
 
     fn of_ann() -> Refused {
@@ -145,6 +153,8 @@ mod tests {
             user: Some("Ann".to_owned()),
             credential: CredentialKind::MisKey,
             detail: "sent 2026-01-01".to_owned(),
+            serial_number: "SN-1".to_owned(),
+            application_version: "9.\x1b[2J".to_owned(),
             ..a_refusal(Owner::Organization(OrganizationId(1)))
         };
         Refused { number: 1, organization: Some("Acme\x1b[2J Print".to_owned()), refusal }
@@ -175,6 +185,8 @@ mod tests {
         assert_eq!(lines[1].find("Acme\\x1b[2J Print / Ann"), Some(place("CALLER")));
         assert_eq!(lines[2].find("192.0.2.1"), Some(place("CALLER")));
         assert_eq!(lines[1].find("sent 2026"), Some(place("DETAIL")));
+        assert_eq!(lines[1].find("SN-1"), Some(place("SERIAL")));
+        assert_eq!(lines[1].find("9.\\x1b[2J"), Some(place("VERSION")));
         assert!(lines.iter().all(|line| line.trim_end() == *line));
     }
 
@@ -191,8 +203,21 @@ mod tests {
             assert_eq!(lines.len(), 3, "{answer}");
             assert!(lines[1].contains(&of_ann().refusal.reason) && lines[1].contains("Acme\\x1b[2J Print"), "{answer}");
             assert_eq!(lines[2], "  sent 2026-01-01");
-            assert_eq!(lines[0].contains("OPERATION"), room == 200, "{answer}");
+            for beside in ["OPERATION", "SERIAL", "VERSION"] {
+                assert_eq!(lines[0].contains(beside), room == 200, "{answer}");
+            }
         }
+    }
+
+    #[test]
+    fn who_only_named_a_computer_is_told_with_its_address() {
+        let computer = domain::testing::acme_records().computer;
+        let mut refused = of_nobody();
+        assert_eq!(caller(&refused), "192.0.2.1");
+        refused.refusal = NewRefusal { computer: Some(computer), named: Some(OrganizationId(1)), ..refused.refusal };
+        refused.organization = Some("Acme Print".to_owned());
+        assert_eq!(caller(&refused), format!("Acme Print / {computer} / 192.0.2.1"));
+        assert_eq!(json_of(&refused)["admitted"], json!(false));
     }
 
     #[test]
@@ -201,5 +226,7 @@ mod tests {
         assert_eq!((&line["address"], &line["organization"]), (&json!("192.0.2.1"), &json!(null)));
         let line = json_of(&of_ann());
         assert_eq!((&line["user"], &line["credential"]), (&json!("Ann"), &json!("mis_key")));
+        assert_eq!((&line["serial_number"], &line["admitted"]), (&json!("SN-1"), &json!(true)));
+        assert_eq!(line["application_version"], json!("9.\x1b[2J"));
     }
 }

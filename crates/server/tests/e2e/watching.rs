@@ -6,6 +6,9 @@ use crate::support::{ANNS_KEY, COMPUTER, Server, Site, eventually};
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
 use serde_json::{Value, json};
 
+/// The ApplicationVersion that the clients send.
+const VERSION: &str = "1.2.3";
+
 const GUID: &str = "11111111-2222-4333-8444-555555555555";
 
 async fn metrics(server: &Server) -> String {
@@ -70,33 +73,46 @@ async fn the_last_refusals_are_listed_from_the_command_line() {
         let lines = site.run(&format!("refusals --json {options}")).succeeded();
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    eventually("the refusals are recorded", async || listed("").len() == 3).await;
+    // The computer is known by its hash, but was sent under another serial number.
+    let misplaced = Client::on_computer(&server.api, "HH-0001", "SN-2000");
+    assert!(!misplaced.is_admitted().await);
+    eventually("the refusals are recorded", async || listed("").len() == 4).await;
     let reasons = |options: &str| -> Vec<String> {
         listed(options).iter().map(|refused| refused["reason"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(reasons(""), ["mis_key_invalid", "resource_to_delete_not_found", "resource_not_found"]);
-    assert_eq!(reasons("--since 1h").len(), 3);
-    assert_eq!(reasons(&format!("--computer {COMPUTER}")), ["resource_to_delete_not_found"]);
+    let expected = ["hardware_hash_invalid", "mis_key_invalid", "resource_to_delete_not_found", "resource_not_found"];
+    assert_eq!(reasons(""), expected);
+    assert_eq!(reasons("--since 1h").len(), 4);
+    assert_eq!(reasons(&format!("--computer {COMPUTER}")), ["hardware_hash_invalid", "resource_to_delete_not_found"]);
     let all = listed("");
-    assert_eq!((&all[0]["organization"], &all[0]["address"]), (&Value::Null, &json!("127.0.0.1")));
-    assert_eq!((&all[2]["organization"], &all[2]["user"]), (&json!("Acme Print"), &json!("Ann")));
+    assert_eq!((&all[0]["organization"], &all[0]["computer"]), (&json!("Acme Print"), &json!(COMPUTER)));
+    assert_eq!((&all[0]["serial_number"], &all[0]["admitted"]), (&json!("SN-2000"), &json!(false)));
+    assert_eq!((&all[1]["organization"], &all[1]["address"]), (&Value::Null, &json!("127.0.0.1")));
+    assert_eq!((&all[2]["serial_number"], &all[2]["admitted"]), (&json!("SN-1000"), &json!(true)));
+    assert_eq!((&all[3]["organization"], &all[3]["user"]), (&json!("Acme Print"), &json!("Ann")));
+    for refused in &all {
+        assert_eq!(refused["application_version"], json!(VERSION), "{refused}");
+    }
     let of_acme = site.run_with(["refusals", "--organization", "Acme Print"], &[]).succeeded();
     let lines: Vec<&str> = of_acme.lines().collect();
-    assert!(lines.len() == 3 && lines[0].starts_with("TIME "), "{of_acme}");
-    assert!(lines[1].contains("delete_resource") && lines[1].contains(COMPUTER), "{of_acme}");
-    assert!(lines[2].contains("Acme Print / Ann") && lines[2].contains("get_file"), "{of_acme}");
+    assert!(lines.len() == 4 && lines[0].starts_with("TIME "), "{of_acme}");
+    assert!(lines[0].contains("  SERIAL") && lines[0].contains("  VERSION"), "{of_acme}");
+    assert!(lines[1].contains(&format!("Acme Print / {COMPUTER} / 127.0.0.1")), "{of_acme}");
+    assert!(lines[1].contains("  SN-2000 ") && lines[1].contains(VERSION), "{of_acme}");
+    assert!(lines[2].contains("delete_resource") && lines[2].contains(COMPUTER), "{of_acme}");
+    assert!(lines[3].contains("Acme Print / Ann") && lines[3].contains("get_file"), "{of_acme}");
     let unregistered = site.run_with(["refusals", "--organization", "acme print"], &[]).failed(1);
     assert!(unregistered.ends_with("organization \"acme print\" is not registered"), "{unregistered}");
     for answer in [of_acme, format!("{all:?}"), site.run("refusals").succeeded()] {
         assert!(!answer.contains(wrong) && !answer.contains(ANNS_KEY) && !answer.contains("HH-0001"), "{answer}");
     }
     let text = metrics(&server).await;
-    assert!(text.contains("platen_refusal_records_total{outcome=\"kept\"} 3"), "{text}");
+    assert!(text.contains("platen_refusal_records_total{outcome=\"kept\"} 4"), "{text}");
 
     // What waits to be written when the server is stopped is not lost.
     assert_eq!(server.client().get(&unknown).await.status(), 404);
     server.stop();
-    assert_eq!(listed("").len(), 4);
+    assert_eq!(listed("").len(), 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,8 +62,8 @@ async fn admit_with(
 ) -> Result<Caller, Refusal> {
     match AccessService::new(Arc::new(directory)).admit(sent, wording).await {
         Ok(caller) => Ok(caller),
-        Err(Failure::Refused(refusal)) => Err(refusal),
-        Err(Failure::Store(error)) => panic!("{error}"),
+        Err(NotAdmitted { failure: Failure::Refused(refusal), .. }) => Err(refusal),
+        Err(NotAdmitted { failure: Failure::Store(error), .. }) => panic!("{error}"),
     }
 }
 
@@ -151,6 +151,35 @@ async fn unknown_credentials_are_invalid() {
     for (sent, expected) in invalid {
         assert_eq!(reason(&sent, Wording::Common).await, Some(expected), "{sent:?}");
     }
+}
+
+/// For the operator; the answer is the same as to everybody (decision A9).
+#[tokio::test]
+async fn a_known_hardware_hash_that_admits_nobody_names_its_computer() {
+    let acme = NamedComputer { organization: ACME, guid: ComputerGuid::from(numbered(7)) };
+    let zenith = NamedComputer { organization: ZENITH, ..acme };
+    let mut serials = sent("", "acme-hash", "SN-1", "9.0");
+    serials.serial_number.push("SN-2".to_owned());
+    let refused = [
+        (sent("", "acme-hash", "SN-2", "9.0"), Some(acme)),
+        (sent("ann-key", "acme-hash", "SN-2", "9.0"), Some(acme)),
+        (sent("zoe-key", "acme-hash", "SN-2", "9.0"), Some(acme)),
+        (sent("ann-key", "zenith-hash", "SN-2", "9.0"), Some(zenith)),
+        (serials, Some(acme)),
+        (sent("", "unknown", "SN-1", "9.0"), None),
+        (sent("ann-key", "unknown", "SN-1", "9.0"), None),
+        (sent("", "acme-hash,unknown", "SN-1", "9.0"), None),
+        // What is missing is answered before anything is looked up.
+        (sent("", "acme-hash", "", "9.0"), None),
+    ];
+    let service = AccessService::new(Arc::new(directory()));
+    for (sent, computer) in refused {
+        for wording in [Wording::Common, Wording::CrashReport] {
+            assert_eq!(service.admit(&sent, wording).await.unwrap_err().computer, computer, "{sent:?}");
+        }
+    }
+    let unknown_key = service.admit(&sent("unknown", "acme-hash", "SN-1", "9.0"), Wording::Common).await;
+    assert_eq!(unknown_key.unwrap_err().computer, None, "nothing is looked up after an invalid MisKey");
 }
 
 /// Decision A4: MisKey is checked first, then the HardwareHash, which has to be of the same
@@ -321,7 +350,7 @@ async fn a_failing_directory_is_a_store_failure() {
         directory.expect_find_computer().returning(|_| Err(StoreError::other("down")));
         let service = AccessService::new(Arc::new(directory));
         for sent in [sent("ann-key", "", "SN-1", "9.0"), sent("", "acme-hash", "SN-1", "9.0")] {
-            assert!(matches!(service.admit(&sent, wording).await, Err(Failure::Store(_))));
+            assert!(matches!(service.admit(&sent, wording).await, Err(NotAdmitted { failure: Failure::Store(_), .. })));
         }
     }
 }

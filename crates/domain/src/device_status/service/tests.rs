@@ -80,7 +80,7 @@ async fn a_malformed_device_guid_is_not_found_without_looking() {
     }
     let body = json("{\"DeviceGUID\":\"x\"}");
     let outcome = update(MockDeviceStatusRepository::new(), MockFleetDirectory::new(), &body).await;
-    assert_eq!(detail(outcome), "\"x\" is not registered", "decision R11");
+    assert_eq!(detail(outcome), "DeviceGUID \"x\" is not registered", "decision R11");
 }
 
 #[tokio::test]

@@ -195,8 +195,10 @@ async fn a_malformed_reference_is_not_found() {
         let body = with(&body(), name, Some(json("[\"x\"]")));
         assert_eq!(reason(refused(&body, ALL).await), *answer, "{name}");
     }
-    let told = detail(refused(&with(&body(), "ComputerGUID", Some(text("x"))), ALL).await);
-    assert_eq!(told, "\"x\" is not registered", "decision R11");
+    for (name, _) in references {
+        let told = detail(refused(&with(&body(), name, Some(text("x"))), ALL).await);
+        assert_eq!(told, format!("{name} \"x\" is not registered"), "decision R11");
+    }
 }
 
 #[tokio::test]

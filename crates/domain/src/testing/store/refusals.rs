@@ -67,9 +67,11 @@ impl RefusalRepository for InMemoryStore {
         let refused = state.refusals.kept.iter().map(|(number, refusal)| Refused {
             number: *number,
             organization: match refusal.owner {
-                Owner::Organization(id) => state.fleet.organizations.get(&id).map(|registered| registered.name.clone()),
-                Owner::Address(_) => None,
-            },
+                Owner::Organization(id) => Some(id),
+                Owner::Address(_) => refusal.named,
+            }
+            .and_then(|id| state.fleet.organizations.get(&id))
+            .map(|registered| registered.name.clone()),
             refusal: refusal.clone(),
         });
         let mut fitting: Vec<Refused> = refused

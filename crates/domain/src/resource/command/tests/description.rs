@@ -106,6 +106,9 @@ fn the_domain_is_private_or_public_without_case() {
     for value in no_texts().into_iter().chain(others).chain([json("1")]) {
         assert_eq!(refused("Domain", Some(value.clone())), Reason::DomainInvalid, "{value}");
     }
+    for (value, told) in [(text("Secret"), "Domain is \"Secret\""), (json("[1]"), "Domain is [1]")] {
+        assert_eq!(detail(read("Domain", Some(value))), told, "decision R11");
+    }
 }
 
 #[test]
