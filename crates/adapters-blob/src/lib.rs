@@ -30,8 +30,11 @@ mod memory;
 mod metered;
 mod place;
 mod s3;
+mod small;
 mod store;
 mod upload;
+
+pub use small::with_small_contents_in_memory;
 
 use crate::error::spelled_out;
 use crate::local::LocalPlace;

@@ -11,7 +11,6 @@ use domain::error::StoreError;
 use metering::{CounterHandle, catalog};
 use moka::Expiry;
 use moka::future::Cache;
-use std::future::Future;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,11 +93,11 @@ where
         }
     }
 
-    /// The answer that is kept for `key`, else that of `ask`.
+    /// The answer that is kept for `key`, else that of `ask`, which nothing is spent on before.
     pub(crate) async fn get(
         &self,
         key: K,
-        ask: impl Future<Output = Result<Option<V>, StoreError>>,
+        ask: impl AsyncFnOnce() -> Result<Option<V>, StoreError>,
     ) -> Result<Option<V>, StoreError> {
         if let Some(answer) = self.answers.get(&key).await {
             self.hits.increment(1);
@@ -108,7 +107,7 @@ where
         let question = async {
             asked_here.store(true, Ordering::Relaxed);
             let asked = Instant::now();
-            Ok(Answer { asked, found: ask.await? })
+            Ok(Answer { asked, found: ask().await? })
         };
         // The future is large: it is moved to the heap once rather than through each layer.
         let answer = Box::pin(self.answers.try_get_with(key, question)).await;
@@ -147,7 +146,7 @@ mod tests {
         for found in [Some(7), None] {
             let (kept, times) = (Kept::new("mis_key", LONG), AtomicU32::new(0));
             for _ in 0..3 {
-                let answers = join_all((0..20).map(|_| kept.get(1, answered(&times, found)))).await;
+                let answers = join_all((0..20).map(|_| kept.get(1, || answered(&times, found)))).await;
                 assert!(answers.into_iter().all(|answer| answer.unwrap() == found));
             }
             assert_eq!(times.into_inner(), 1);
@@ -157,28 +156,28 @@ mod tests {
     #[tokio::test]
     async fn a_failure_is_not_kept_and_keeps_its_kind() {
         let (kept, times) = (Kept::new("mis_key", LONG), AtomicU32::new(0));
-        let failed = kept.get(1, async { Err(StoreError::unavailable("no route")) }).await;
+        let failed = kept.get(1, async || Err(StoreError::unavailable("no route"))).await;
         assert!(matches!(failed, Err(StoreError::Unavailable(_))), "{failed:?}");
-        assert_eq!(kept.get(1, answered(&times, Some(7))).await.unwrap(), Some(7));
+        assert_eq!(kept.get(1, || answered(&times, Some(7))).await.unwrap(), Some(7));
     }
 
     #[tokio::test]
     async fn an_answer_ages_from_its_question() {
         let (kept, times) = (Kept::new("mis_key", Duration::from_millis(20)), AtomicU32::new(0));
-        let slow = async {
+        let slow = async || {
             tokio::time::sleep(Duration::from_millis(40)).await;
             answered(&times, Some(7)).await
         };
         assert_eq!(kept.get(1, slow).await.unwrap(), Some(7));
-        assert_eq!(kept.get(1, answered(&times, Some(8))).await.unwrap(), Some(8));
+        assert_eq!(kept.get(1, || answered(&times, Some(8))).await.unwrap(), Some(8));
     }
 
     #[tokio::test]
     async fn a_question_goes_on_when_who_asked_it_first_has_gone() {
         let (kept, times) = (Kept::new("mis_key", LONG), AtomicU32::new(0));
-        let mut first = Box::pin(kept.get(1, std::future::pending()));
+        let mut first = Box::pin(kept.get(1, std::future::pending));
         assert!(futures_util::poll!(&mut first).is_pending());
         drop(first);
-        assert_eq!(kept.get(1, answered(&times, Some(7))).await.unwrap(), Some(7));
+        assert_eq!(kept.get(1, || answered(&times, Some(7))).await.unwrap(), Some(7));
     }
 }

@@ -60,15 +60,20 @@ impl Core {
         Statement::from_sql_and_values(self.backend, sql, values)
     }
 
-    /// Waits for a read, but not for ever.
-    pub(crate) async fn read<T>(&self, query: impl Future<Output = Result<T, DbErr>>) -> Result<T, StoreError> {
-        // In a place of its own, or the wait for a turn would hold its room twice.
+    /// Waits for a read, but not for ever. The futures of sea-orm are large: this one is moved to the heap
+    /// once, rather than through each that waits for it.
+    pub(crate) fn read<T>(
+        &self,
+        query: impl Future<Output = Result<T, DbErr>>,
+    ) -> impl Future<Output = Result<T, StoreError>> {
         let query = Box::pin(query);
-        self.in_time(async {
-            let turn = self.turns_to_read.take().await?;
-            turn.ends(query.await).map_err(store_error)
-        })
-        .await?
+        async {
+            self.in_time(async {
+                let turn = self.turns_to_read.take().await?;
+                turn.ends(query.await).map_err(store_error)
+            })
+            .await?
+        }
     }
 
     /// Begins to write and waits for the outcome. The work goes on even if the caller goes away.

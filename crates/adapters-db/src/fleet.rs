@@ -44,7 +44,7 @@ impl SqlFleetDirectory {
         E: EntityTrait,
         E::Model: Record<Entity = E>,
     {
-        let ask = async {
+        let ask = async || {
             let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
             let found = self.core.read(select.one(&self.core.reads)).await?;
             Ok(found.map(|record| record.name().to_owned()))

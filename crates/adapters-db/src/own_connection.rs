@@ -42,7 +42,8 @@ impl OwnConnection {
                 return Ok(held);
             }
         }
-        self.connect().await
+        // Seldom needed, and large.
+        Box::pin(self.connect()).await
     }
 
     /// Puts the connection back, unless this outcome says that it may be broken: after a word of the

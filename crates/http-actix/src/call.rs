@@ -14,6 +14,7 @@ use domain::body::BodyError;
 use domain::caller::Caller;
 use domain::error::{Failure, Outcome, Reason, StoreError};
 use domain::json::Json;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a handler works with.
@@ -29,7 +30,8 @@ pub(crate) struct Call<'a> {
 pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
     match call.admission.operation {
         Operation::ServerStatus => Ok(server_status::handle()),
-        Operation::AddResource => resource::add::handle(call).await,
+        // Large beside the others, which would carry its size.
+        Operation::AddResource => Box::pin(resource::add::handle(call)).await,
         Operation::GetFile => resource::get_file::handle(call).await,
         Operation::DeleteResource => resource::delete::handle(call).await,
         Operation::ListResources => resource::list::handle(call).await,
@@ -37,7 +39,7 @@ pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
         Operation::FindByPmm => resource::pmm::handle(call).await,
         Operation::AddLog => log::add::handle(call).await,
         Operation::ListLogs => log::list::handle(call).await,
-        Operation::AddCrashReport => log::crash_report::handle(call).await,
+        Operation::AddCrashReport => Box::pin(log::crash_report::handle(call)).await,
         Operation::UpdateDeviceStatus => device::status::handle(call).await,
         open => handle_open(open, call.shared, call.head).await,
     }
@@ -57,8 +59,8 @@ impl Call<'_> {
         Arc::clone(&self.shared.services)
     }
 
-    pub(crate) fn caller(&self) -> Caller {
-        (*self.admission.caller).clone()
+    pub(crate) fn caller(&self) -> Rc<Caller> {
+        Rc::clone(&self.admission.caller)
     }
 
     /// The GUID that the path names.
@@ -68,8 +70,8 @@ impl Call<'_> {
 
     /// The whole body as JSON.
     pub(crate) async fn json(&mut self) -> Outcome<Json> {
-        let body = self.intake.open(self.admission.coding);
-        let text = body.collect(self.shared.config.limits.max_json_size).await.map_err(json_failure)?;
+        let limit = self.shared.config.limits.max_json_size;
+        let text = self.intake.collect(self.admission.coding, limit).await.map_err(json_failure)?;
         json::parse(&text).map_err(|error| Reason::JsonInvalid.because(error))
     }
 

@@ -13,6 +13,7 @@ pub(crate) use reader::BodyReader;
 
 use actix_rt::task::JoinHandle;
 use actix_web::dev::Payload;
+use bytes::Bytes;
 use domain::body::BodyError;
 use source::Source;
 use std::cell::Cell;
@@ -74,6 +75,18 @@ impl Intake {
         BodyReader::new(receiver)
     }
 
+    /// Reads a whole body of at most `limit` bytes.
+    pub(crate) async fn collect(&mut self, coding: Coding, limit: u64) -> Result<Vec<u8>, BodyError> {
+        match &mut self.0 {
+            // Nothing goes on while it is read: it needs no task.
+            State::Unread(source) if coding == Coding::Identity => gather(limit, async || source.chunk().await).await,
+            _ => {
+                let mut body = self.open(coding);
+                gather(limit, async || body.next().await).await
+            }
+        }
+    }
+
     /// Leaves the body unread.
     pub(crate) fn given_up(self) -> Rest {
         match self.0 {
@@ -92,8 +105,23 @@ impl Intake {
     }
 }
 
+/// All of what `next` gives, if it has at most `limit` bytes.
+async fn gather(
+    limit: u64,
+    mut next: impl AsyncFnMut() -> Result<Option<Bytes>, BodyError>,
+) -> Result<Vec<u8>, BodyError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = next().await? {
+        if (body.len() + chunk.len()) as u64 > limit {
+            return Err(BodyError::TooLarge(format!("the body is over {limit} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
 /// Feeds the channel until the body ends or nobody wants more of it.
-async fn pump(mut source: Source, coding: Coding, sender: mpsc::Sender<Result<bytes::Bytes, BodyError>>) -> Rest {
+async fn pump(mut source: Source, coding: Coding, sender: mpsc::Sender<Result<Bytes, BodyError>>) -> Rest {
     let fed = decode::feed(&mut source, coding, &sender).await;
     if let Err(error) = fed {
         // Nobody listens any more where this fails.

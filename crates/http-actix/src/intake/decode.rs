@@ -7,7 +7,6 @@ use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecod
 use async_compression::zstd::DParameter;
 use bytes::{Bytes, BytesMut};
 use domain::body::BodyError;
-use futures_util::StreamExt;
 use std::io::Cursor;
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc;
@@ -69,16 +68,11 @@ pub(super) async fn feed(source: &mut Source, coding: Coding, chunks: &Chunks) -
 async fn feed_plain(source: &mut Source, chunks: &Chunks) -> Result<(), BodyError> {
     loop {
         let next = tokio::select! {
-            next = source.next() => next,
+            next = source.chunk() => next?,
             () = chunks.closed() => return Ok(()),
         };
-        let mut bytes = match next {
-            None => return Ok(()),
-            Some(Ok(bytes)) => bytes,
-            Some(Err(error)) => {
-                let failure = source.failure().cloned();
-                return Err(failure.unwrap_or_else(|| BodyError::Malformed(error.to_string())));
-            }
+        let Some(mut bytes) = next else {
+            return Ok(());
         };
         while !bytes.is_empty() {
             let chunk = bytes.split_to(bytes.len().min(MAX_CHUNK));

@@ -45,18 +45,6 @@ impl BodyReader {
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         self.0.recv().await.transpose()
     }
-
-    /// The whole body, if it has at most `limit` bytes.
-    pub(crate) async fn collect(mut self, limit: u64) -> Result<Vec<u8>, BodyError> {
-        let mut body = Vec::new();
-        while let Some(chunk) = self.next().await? {
-            if (body.len() + chunk.len()) as u64 > limit {
-                return Err(BodyError::TooLarge(format!("the body is over {limit} bytes")));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
-    }
 }
 
 impl Stream for BodyReader {

@@ -38,6 +38,12 @@ impl Source {
         self.failure.as_ref()
     }
 
+    /// The next bytes; `None` at the end.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
+        let next = self.next().await.transpose();
+        next.map_err(|error| self.failure.clone().unwrap_or_else(|| BodyError::Malformed(error.to_string())))
+    }
+
     /// Reads what is left and throws it away, up to `limit` bytes.
     pub(super) async fn drain(mut self, limit: u64, time: Duration) -> Rest {
         let remaining = self.declared.map(|declared| declared.saturating_sub(self.read.get()));
