@@ -167,6 +167,13 @@ impl Database {
         Ok(Self { core, group, look_ups, pools: Arc::new(PoolMeters::new(pools)) })
     }
 
+    /// Whether another process serves the same `SQLite` file already. If not, others learn that this one does, until it
+    /// is closed. Any number of processes may serve one `PostgreSQL` database: there it is never so.
+    #[must_use]
+    pub fn is_served_elsewhere(&self) -> bool {
+        self.core.presence.is_served_elsewhere()
+    }
+
     /// Whether others were kept out since [`Database::connect_alone`].
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Who has a database open, and how a command gets it to itself.
 //!
-//! A file has a lock file beside it, which everybody who opens the database locks, shared or alone. On
-//! `PostgreSQL` each session of the program holds an advisory lock, shared or alone.
+//! A file has a lock file beside it, which everybody who opens the database locks, shared or alone, and one that
+//! a server locks. On `PostgreSQL` each session of the program holds an advisory lock, shared or alone.
 
 use crate::error::{OpenError, describe, unavailable};
 use crate::open::tried;
@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::fs::{File, Metadata, TryLockError};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::sleep;
@@ -29,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What tells others that a database is open.
 pub(crate) enum Presence {
     /// The lock of a file, shared or not.
-    File(File),
+    File { database: PathBuf, lock: File, serving: OnceLock<File> },
     /// The session that keeps others out; `None` once they may come.
     Alone(Mutex<Option<PgConnection>>),
     /// Each session has its own lock, or there are no others.
@@ -69,14 +70,32 @@ impl Presence {
                 Some(session) => session.ping().await.map_err(StoreError::unavailable),
                 None => Err(unavailable("the database was closed")),
             },
-            Self::File(_) | Self::None => Ok(()),
+            Self::File { .. } | Self::None => Ok(()),
+        }
+    }
+
+    /// Whether another process serves the file; if not, others learn that this one does, until it is closed.
+    pub(crate) fn is_served_elsewhere(&self) -> bool {
+        let Self::File { database, serving, .. } = self else {
+            return false;
+        };
+        let Ok(file) = open_beside(database, "-serving") else {
+            return false;
+        };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => true,
+            Err(TryLockError::Error(_)) => false,
+            Ok(()) => serving.set(file).is_err(),
         }
     }
 
     /// Lets others in.
     pub(crate) async fn release(&self) {
         let released = match self {
-            Self::File(file) => file.unlock().map_err(sqlx::Error::from),
+            Self::File { lock, serving, .. } => {
+                let released = [Some(lock), serving.get()].into_iter().flatten().try_for_each(File::unlock);
+                released.map_err(sqlx::Error::from)
+            }
             Self::Alone(session) => match session.lock().await.take() {
                 Some(session) => session.close().await,
                 None => Ok(()),
@@ -93,17 +112,23 @@ impl Presence {
 /// that another has just locked.
 fn lock(place: &Place, database: &Path, take: fn(&File) -> Result<(), TryLockError>) -> Result<Presence, OpenError> {
     // However it is named: a link must not have a lock file of its own.
-    let database = &database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    let path = lock_file(database);
+    let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let lock = open_beside(&database, "-lock")?;
+    match take(&lock) {
+        // A file system without locks tells nobody who has the database open.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Presence::File { database, lock, serving: OnceLock::new() }),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: place.name() }),
+    }
+}
+
+/// Opens the file beside a database that has its name and this ending.
+fn open_beside(database: &Path, ending: &str) -> Result<File, OpenError> {
+    let path = beside(database, ending);
     let opened = File::options().create(true).write(true).truncate(false).open(&path);
     let file =
         opened.map_err(|error| OpenError::Refused { place: path.display().to_string(), cause: error.to_string() })?;
     give_to_owner(&file, database);
-    match take(&file) {
-        // A file system without locks tells nobody who has the database open.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(Presence::File(file)),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: place.name() }),
-    }
+    Ok(file)
 }
 
 /// A lock file that root has made, by a command of the operator, must not keep the service out. `SQLite` does
@@ -122,9 +147,9 @@ fn give_to_owner(lock: &File, database: &Path) {
     }
 }
 
-fn lock_file(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push("-lock");
+fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(database);
+    name.push(ending);
     PathBuf::from(name)
 }
 
@@ -169,7 +194,7 @@ pub(crate) async fn wait_to_enter(session: &mut PgConnection) -> Result<(), sqlx
 
 #[cfg(test)]
 mod tests {
-    use super::{Presence, lock_file};
+    use super::{Presence, beside};
     use crate::testing::engines;
     use crate::url::Place;
     use crate::{Database, DatabaseConfig, OpenError};
@@ -206,7 +231,17 @@ mod tests {
         // Only root can give a file away; for others both are their own.
         let _ = std::os::unix::fs::chown(&database, Some(65534), Some(65534));
         drop(Presence::shared(&place).unwrap());
-        assert_eq!(owner(&lock_file(&database)), owner(&database));
+        assert_eq!(owner(&beside(&database, "-lock")), owner(&database));
+    }
+
+    #[tokio::test]
+    async fn a_second_server_learns_that_a_file_is_served() {
+        let engine = engines().await.remove(0);
+        let other = Database::connect(&engine.config).await.unwrap();
+        assert!(!engine.database.is_served_elsewhere());
+        assert!(other.is_served_elsewhere());
+        engine.database.clone().close().await;
+        assert!(!other.is_served_elsewhere());
     }
 
     #[tokio::test]

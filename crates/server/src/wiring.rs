@@ -194,8 +194,10 @@ struct Stores {
 #[async_trait]
 impl Readiness for Stores {
     async fn check(&self) -> Result<(), String> {
-        reached("database", self.database.ping()).await?;
-        reached("blob store", self.blobs.ping()).await
+        let (database, blobs) =
+            futures_util::join!(reached("database", self.database.ping()), reached("blob store", self.blobs.ping()));
+        let causes: Vec<String> = [database, blobs].into_iter().filter_map(Result::err).collect();
+        if causes.is_empty() { Ok(()) } else { Err(causes.join("; ")) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::table::visible;
 use clap::error::ErrorKind;
+use domain::error::causes;
 use std::process::ExitCode;
 
 /// Wrong usage, configuration or fleet file.
@@ -29,7 +30,7 @@ impl Failure {
             Self::Misuse(error) => (error, ExitCode::from(MISUSE)),
             Self::Other(error) => (error, ExitCode::FAILURE),
         };
-        tell(&format!("error: {}", chain(error)));
+        tell(&format!("error: {}", one_line(&causes(error.as_ref()))));
         code
     }
 }
@@ -61,19 +62,6 @@ pub(super) fn usage_line(error: &clap::Error) -> String {
     format!("{} (see platen --help)", paragraphs.join("; "))
 }
 
-/// The error and its causes, joined by `: `. A cause that the error before it told already is left out.
-fn chain(error: &anyhow::Error) -> String {
-    let mut told = String::new();
-    for cause in error.chain().map(|cause| one_line(&cause.to_string())) {
-        if told.is_empty() {
-            told = cause;
-        } else if !told.ends_with(&cause) {
-            told = format!("{told}: {cause}");
-        }
-    }
-    told
-}
-
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -82,16 +70,4 @@ fn one_line(text: &str) -> String {
 fn tell(line: &str) {
     // Names of records may be told, which anybody may have chosen.
     eprintln!("{}", visible(line));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use anyhow::anyhow;
-
-    #[test]
-    fn causes_are_joined_in_one_line() {
-        let error = anyhow!("the disk\nis full").context("cannot write").context("cannot write");
-        assert_eq!(chain(&error), "cannot write: the disk is full");
-    }
 }

@@ -65,6 +65,9 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
     let blobs = with_small_contents_in_memory(wiring::open_blobs_for_writing(&config.blobs).await?);
     let (database, migrated) = wiring::open_database(&config.database, wiring::Missing::Make).await?;
     tracing::info!("{}", wiring::told(migrated));
+    if database.is_served_elsewhere() {
+        tracing::warn!("another server runs over this SQLite database: several need PostgreSQL and a bucket");
+    }
     Ok((Listeners { api, tls, ops }, Stores { database, blobs }))
 }
 

@@ -13,6 +13,16 @@ async fn a_start_makes_missing_folders() {
     assert!(site.path("a/b/platen.db").exists() && site.path("c/d").exists());
 }
 
+#[tokio::test]
+async fn a_second_server_over_one_database_is_warned_of() {
+    let site = Site::new();
+    let _first = site.serve().await;
+    let _second = site.serve_beside("second.").await;
+    let warning = "another server runs over this SQLite database";
+    assert!(!site.read("server.err").contains(warning));
+    assert!(site.read("second.server.err").contains(warning));
+}
+
 /// A command that is run in the wrong folder says so, rather than work on an empty database.
 #[test]
 fn commands_that_need_a_database_make_none() {
