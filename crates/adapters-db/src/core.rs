@@ -1,7 +1,8 @@
 //! What all repositories share: the connections, and how to read and write through them.
 
 use crate::answers::Answers;
-use crate::error::{Fault, is_serialization_failure, store_error, unavailable};
+use crate::diagnosis::Diagnosis;
+use crate::error::{Fault, is_serialization_failure, unavailable};
 use crate::occupancy::Presence;
 use crate::turns::{Turn, Turns};
 use async_trait::async_trait;
@@ -50,6 +51,7 @@ pub(crate) struct Core {
     pub(crate) runtime: Handle,
     /// Longest wait for an answer of the database.
     pub(crate) patience: Duration,
+    pub(crate) diagnosis: Diagnosis,
     /// Held as long as the database is open.
     pub(crate) presence: Presence,
 }
@@ -68,21 +70,21 @@ impl Core {
     ) -> impl Future<Output = Result<T, StoreError>> {
         let query = Box::pin(query);
         async {
-            self.in_time(async {
+            let read = self.in_time(async {
                 let turn = self.turns_to_read.take().await?;
-                turn.ends(query.await).map_err(store_error)
-            })
-            .await?
+                Ok(turn.ends(query.await))
+            });
+            self.explained(read.await??).await
         }
     }
 
     /// Begins to write and waits for the outcome. The work goes on even if the caller goes away.
     pub(crate) async fn write<W: Work<Fault = DbErr>>(self: &Arc<Self>, work: W) -> Result<W::Done, StoreError> {
-        self.in_time(async {
+        let written = self.in_time(async {
             let turn = self.turns_to_write.take().await?;
-            self.begin(work, End::Commit, Some(turn)).await?.map_err(store_error)
-        })
-        .await?
+            self.begin(work, End::Commit, Some(turn)).await
+        });
+        self.explained(written.await??).await
     }
 
     /// As [`Core::write`], without a limit of time and with failures of the work's own.
@@ -96,6 +98,14 @@ impl Core {
     /// As [`Core::write_at_length`], but nothing of it stays.
     pub(crate) async fn try_out<W: Work>(self: &Arc<Self>, work: W) -> Result<Result<W::Done, W::Fault>, StoreError> {
         self.begin(work, End::Rollback, None).await
+    }
+
+    /// What an outcome is to the domain, with its cause.
+    pub(crate) async fn explained<T>(&self, outcome: Result<T, DbErr>) -> Result<T, StoreError> {
+        match outcome {
+            Ok(done) => Ok(done),
+            Err(error) => Err(self.diagnosis.explain(error).await),
+        }
     }
 
     pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {

@@ -2,7 +2,8 @@
 
 use crate::answers::Answers;
 use crate::core::Core;
-use crate::error::{OpenError, cause_of, store_error, unavailable};
+use crate::diagnosis::Diagnosis;
+use crate::error::{OpenError, cause_of, unavailable};
 use crate::group_commit::GroupCommit;
 use crate::meters::PoolMeters;
 use crate::migration::Migrator;
@@ -150,6 +151,7 @@ impl Database {
         let turns_to_read = Turns::new(connections, patience / 2);
         let turns_to_write = if has_two_pools { Turns::new(1, patience / 2) } else { turns_to_read.clone() };
         let (answers, runtime) = (Answers::new(), Handle::current());
+        let diagnosis = Diagnosis::new(place, presence.is_alone(), patience);
         let core = Arc::new(Core {
             reads,
             writes,
@@ -159,6 +161,7 @@ impl Database {
             answers,
             runtime,
             patience,
+            diagnosis,
             presence,
         });
         let group = Arc::new(GroupCommit::start(core.clone()));
@@ -249,7 +252,7 @@ impl Database {
         };
         let ask = Statement::from_string(self.core.backend, ask);
         // Without a turn: how many wait says nothing of whether the database answers.
-        self.core.in_time(self.core.reads.query_one_raw(ask)).await?.map_err(store_error)?;
+        self.core.explained(self.core.in_time(self.core.reads.query_one_raw(ask)).await?).await?;
         if self.group.is_stalled() { Err(unavailable("the database takes no writes")) } else { Ok(()) }
     }
 

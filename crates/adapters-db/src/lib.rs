@@ -19,6 +19,7 @@ mod core;
 mod crash_report;
 mod database;
 mod device_status;
+mod diagnosis;
 mod entity;
 mod error;
 mod fleet;

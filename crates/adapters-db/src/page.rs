@@ -2,7 +2,7 @@
 //! more memory than its budget and one row.
 
 use crate::core::Core;
-use crate::error::{store_error, unavailable};
+use crate::error::unavailable;
 use domain::error::StoreError;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
@@ -57,7 +57,7 @@ impl Pace {
         let read = timeout(patience, self.read_rows(core, statement))
             .await
             .map_err(|_| unavailable("the database didn't answer in time"))?;
-        let (rows, full) = turn.ends(read).map_err(store_error)?;
+        let (rows, full) = core.explained(turn.ends(read)).await?;
         self.has_begun = true;
         let count = rows.len() as u64;
         let last = !full && count < self.limit;

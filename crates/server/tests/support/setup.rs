@@ -131,6 +131,18 @@ impl Stores {
         }
     }
 
+    /// Where `PostgreSQL` listens: host and port.
+    pub(crate) fn address(&self) -> String {
+        match self {
+            Self::Defaults => unreachable!("a site on PostgreSQL"),
+            Self::PostgresAndS3 { database, .. } => {
+                let (_, rest) = database.split_once("//").unwrap();
+                let authority = rest.split(['/', '?']).next().unwrap();
+                authority.rsplit('@').next().unwrap().to_owned()
+            }
+        }
+    }
+
     pub(crate) fn is_postgres(&self) -> bool {
         matches!(self, Self::PostgresAndS3 { .. })
     }
