@@ -42,6 +42,6 @@ mod wire;
 pub use client::Network;
 pub use health::Readiness;
 pub use observe::{Observers, RefusalSink, RequestSpan, TraceSink};
-pub use server::{HttpConfig, Services, serve};
+pub use server::{HttpConfig, Services, Serving, ServingHandle, serve};
 pub use trace::{Trace, TraceId};
 pub use uploads::UploadBounds;

@@ -17,7 +17,7 @@ use crate::wire::{Turn, Wire};
 use actix_http::error::DispatchError;
 use actix_http::{HttpMessage, HttpService, Protocol, Request, Response};
 use actix_rt::net::TcpStream;
-use actix_server::{GracefulShutdownSignal, Server, ServerBuilder};
+use actix_server::{GracefulShutdownSignal, Server, ServerBuilder, ServerHandle};
 use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::body::BoxBody;
 use actix_web::dev::{AppConfig, RequestHead};
@@ -30,6 +30,9 @@ use domain::device_status::DeviceStatusService;
 use domain::limits::Limits;
 use domain::log_entry::LogService;
 use domain::resource::ResourceService;
+use futures_util::FutureExt;
+use futures_util::future::{join, try_join};
+use std::future::Future;
 use std::io;
 use std::net::TcpListener;
 use std::rc::Rc;
@@ -40,6 +43,9 @@ use tokio_rustls::rustls::ServerConfig;
 
 /// How long running requests may take to finish when the server is stopped, in seconds.
 const DRAIN_TIME: u64 = 30;
+
+/// Connections of the operator's listener.
+const MAX_OPS_CONNECTIONS: usize = 64;
 
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -62,6 +68,8 @@ pub struct HttpConfig {
     /// Prefix before `/api/v2`, with or without slashes around.
     pub base_path: String,
     pub workers: usize,
+    /// Connections to the API at a time; who comes beyond waits to be accepted.
+    pub max_connections: usize,
     /// Longest wait for the next bytes of a request.
     pub read_timeout: Duration,
     /// TLS for the API; `None` is plain HTTP. The other listener is always plain.
@@ -114,28 +122,74 @@ impl Shared {
     }
 }
 
-/// Serves the interface on `api` and what operators ask on `ops`. The server takes no signals: it is
-/// stopped through its handle, and a graceful stop lets running requests finish for 30 seconds.
+/// Serves the interface on `api` and what operators ask on `ops`. It takes no signals: it is stopped through its handle.
+///
+/// Each listener has threads of its own: however many clients are connected, the operator is answered.
 pub fn serve(
     config: HttpConfig,
     services: Arc<Services>,
     api: TcpListener,
     ops: TcpListener,
     metrics: Arc<dyn Fn() -> String + Send + Sync>,
-) -> io::Result<Server> {
-    let workers = config.workers.max(1);
+) -> io::Result<Serving> {
     let config = Arc::new(config);
     let meters = Arc::new(Meters::new());
     let for_ops =
         Shared::new(Side::Ops, Arc::clone(&config), Arc::clone(&services), Arc::clone(&metrics), Arc::clone(&meters));
     let for_api = Shared::new(Side::Api, config, services, metrics, meters);
-    let mut builder = ServerBuilder::new().workers(workers).disable_signals().shutdown_timeout(DRAIN_TIME);
-    let tls = for_api.config.tls.clone().map(TlsAcceptor::from);
-    for (name, listener, shared, tls) in [("api", api, for_api, tls), ("ops", ops, for_ops, None)] {
-        let stop = builder.graceful_shutdown_signal();
-        builder = builder.listen(name, listener, move || stack(&shared, tls.clone(), &stop))?;
+    let workers = for_api.config.workers.max(1);
+    let connections = (for_api.config.max_connections / workers).max(1);
+    let api = listen("api", api, for_api, workers, connections)?;
+    Ok(Serving { api, ops: listen("ops", ops, for_ops, 1, MAX_OPS_CONNECTIONS)? })
+}
+
+/// Serves one listener with so many threads, and connections of each.
+fn listen(
+    name: &str,
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    workers: usize,
+    connections: usize,
+) -> io::Result<Server> {
+    let builder = ServerBuilder::new().workers(workers).max_concurrent_connections(connections);
+    let builder = builder.disable_signals().shutdown_timeout(DRAIN_TIME);
+    let stop = builder.graceful_shutdown_signal();
+    let tls = shared.config.tls.clone().filter(|_| shared.side == Side::Api).map(TlsAcceptor::from);
+    Ok(builder.listen(name, listener, move || stack(&shared, tls.clone(), &stop))?.run())
+}
+
+/// Both listeners while they are served.
+pub struct Serving {
+    api: Server,
+    ops: Server,
+}
+
+impl Serving {
+    /// What stops it.
+    #[must_use]
+    pub fn handle(&self) -> ServingHandle {
+        ServingHandle([self.api.handle(), self.ops.handle()])
     }
-    Ok(builder.run())
+
+    /// Serves until it is stopped.
+    ///
+    /// # Errors
+    /// A listener failed.
+    pub async fn run(self) -> io::Result<()> {
+        try_join(self.api, self.ops).await.map(drop)
+    }
+}
+
+/// Stops a [`Serving`] while that runs.
+#[derive(Clone)]
+pub struct ServingHandle([ServerHandle; 2]);
+
+impl ServingHandle {
+    /// Stops both listeners and waits until they have ended. A graceful stop lets running requests finish for 30 seconds.
+    pub fn stop(&self, is_graceful: bool) -> impl Future<Output = ()> + use<> {
+        let [api, ops] = &self.0;
+        join(api.stop(is_graceful), ops.stop(is_graceful)).map(drop)
+    }
 }
 
 /// The services from the connection up to the handlers, as `HttpServer` of actix-web builds them, but

@@ -7,6 +7,9 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::Path;
 
+/// Clients that may wait to be accepted.
+const WAITING: i32 = 4096;
+
 /// Takes the address of the listener that the configuration section `section` describes. A bind
 /// file of an earlier run is removed: it names an address that nobody serves any more.
 pub(crate) fn take(listener: &Listener, section: &str) -> Result<TcpListener> {
@@ -14,6 +17,9 @@ pub(crate) fn take(listener: &Listener, section: &str) -> Result<TcpListener> {
     let failed = || format!("cannot listen on {bind} ({section}.bind)");
     let addresses = bind.resolve().with_context(failed)?;
     let taken = TcpListener::bind(addresses.as_slice()).with_context(failed)?;
+    // The library lets 128 wait, which the computers of a fleet that come back at once outnumber. The system may
+    // take fewer.
+    rustix::net::listen(&taken, WAITING).with_context(failed)?;
     if let Some(file) = &listener.bind_file {
         match fs::remove_file(file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

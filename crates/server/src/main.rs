@@ -6,6 +6,7 @@ mod cli;
 mod config;
 mod fleet_json;
 mod listen;
+mod open_files;
 mod panics;
 mod refusals;
 mod retention;

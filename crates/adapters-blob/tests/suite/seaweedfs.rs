@@ -21,7 +21,7 @@ pub(crate) fn bucket() -> S3Config {
 fn bucket_of(server: &Seaweed) -> S3Config {
     S3Config {
         bucket: BUCKET.to_owned(),
-        prefix: Some(server.prefix()),
+        prefix: Some(Seaweed::prefix()),
         endpoint: Some(server.endpoint()),
         access_key: Some(AccessKey { id: KEY.into(), secret: SECRET.into() }),
         allow_http: true,

@@ -8,7 +8,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test crate that includes this file uses a part of it")]
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::net::TcpStream;
@@ -39,7 +41,6 @@ pub struct Seaweed {
     address: String,
     /// Ends the server as soon as our end of its pipe is closed.
     guard: Option<Child>,
-    prefixes: AtomicU32,
 }
 
 impl Seaweed {
@@ -52,7 +53,7 @@ impl Seaweed {
         SHARED.get_or_init(|| match std::env::var(GIVEN) {
             Ok(url) => {
                 let address = url.strip_prefix("http://").expect("a URL that begins with http://").to_owned();
-                Self { address, guard: None, prefixes: AtomicU32::new(0) }
+                Self { address, guard: None }
             }
             Err(_) => Self::start(),
         })
@@ -70,11 +71,7 @@ impl Seaweed {
         let ports: Vec<u16> =
             listeners.iter().map(|listener| listener.local_addr().expect("the address of a listener").port()).collect();
         drop(listeners);
-        let server = Self {
-            address: format!("127.0.0.1:{}", ports[7]),
-            guard: Some(guard(&folder, &ports)),
-            prefixes: AtomicU32::new(0),
-        };
+        let server = Self { address: format!("127.0.0.1:{}", ports[7]), guard: Some(guard(&folder, &ports)) };
         let since = Instant::now();
         while let Err(why) = make_bucket(&server.address) {
             assert!(since.elapsed() < PATIENCE, "SeaweedFS doesn't start: {why}: {}", log_of(&folder));
@@ -88,8 +85,9 @@ impl Seaweed {
     }
 
     /// A prefix that no other test has.
-    pub fn prefix(&self) -> String {
-        format!("test-{}-{}", std::process::id(), self.prefixes.fetch_add(1, Ordering::Relaxed))
+    pub fn prefix() -> String {
+        // Ids of processes come again within a run of all tests.
+        format!("test-{:016x}", RandomState::new().build_hasher().finish())
     }
 
     /// What the server says of unfinished multipart uploads under a prefix.

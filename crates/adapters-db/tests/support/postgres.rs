@@ -11,7 +11,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test crate that includes this file uses a part of it")]
 
+use std::collections::hash_map::RandomState;
 use std::fs;
+use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -38,7 +40,6 @@ pub struct Cluster {
     folder: Option<PathBuf>,
     /// Stops the cluster as soon as our end of its pipe is closed.
     guard: Option<Child>,
-    databases: AtomicU32,
     making: Mutex<()>,
 }
 
@@ -109,7 +110,7 @@ impl Cluster {
     }
 
     fn new(base: String, maintenance: String, bin: PathBuf, folder: Option<PathBuf>, guard: Option<Child>) -> Self {
-        Self { base, maintenance, bin, folder, guard, databases: AtomicU32::new(0), making: Mutex::new(()) }
+        Self { base, maintenance, bin, folder, guard, making: Mutex::new(()) }
     }
 
     /// The URL of a new, empty database.
@@ -117,8 +118,8 @@ impl Cluster {
     /// # Panics
     /// Where the cluster doesn't make one.
     pub fn database(&self) -> String {
-        let number = self.databases.fetch_add(1, Ordering::Relaxed);
-        let name = format!("test_{}_{number}", std::process::id());
+        // Ids of processes come again within a run of all tests.
+        let name = format!("test_{:016x}", RandomState::new().build_hasher().finish());
         // One after the other: making a database needs its template for itself.
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         self.psql(&self.maintenance, &format!("CREATE DATABASE {name}"));

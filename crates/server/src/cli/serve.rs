@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::shutdown::Signals;
 use crate::telemetry::OtlpTraces;
 use crate::tls::{self, Tls};
-use crate::{background, fleet_json, listen, refusals, shutdown, telemetry, wiring};
+use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
 use adapters_blob::with_small_contents_in_memory;
 use adapters_db::Database;
 use anyhow::{Context, Result};
@@ -94,6 +94,8 @@ async fn serve(
     let http = HttpConfig {
         base_path: config.http.base_path.clone(),
         workers: config.http.workers,
+        // The other half is for files, the database and the bucket.
+        max_connections: open_files::allow() / 2,
         read_timeout: config.http.read_timeout,
         tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         limits: config.limits,
@@ -127,7 +129,7 @@ async fn serve(
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
     let handle = server.handle();
-    shutdown::drain(server, || handle.stop(true), signals).await?;
+    shutdown::drain(server.run(), || handle.stop(true), signals).await?;
     drop(work);
     recording.finish().await;
     if let Some(traces) = traces {

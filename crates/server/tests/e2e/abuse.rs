@@ -1,5 +1,5 @@
-//! Clients that fail to authenticate without end, and more uploads than there are turns, as the program is configured for
-//! them (decisions 42 and 43 of docs/decisions).
+//! Clients that fail to authenticate without end, more uploads than there are turns, and more connections than can be, as
+//! the program is configured for them (decisions 42, 43 and 44 of docs/decisions).
 
 use crate::support::client::Client;
 use crate::support::raw::{Raw, head};
@@ -83,4 +83,27 @@ async fn slow_uploads_use_up_their_turns_and_nothing_else() {
     assert_eq!(client.download(GUID).await, b"content");
     let metrics = ops.get("/metrics").await.text().await.unwrap();
     assert!(metrics.contains("platen_queue_depth{queue=\"upload_line\"} 0"), "{metrics}");
+}
+
+#[tokio::test]
+async fn the_operator_is_answered_however_many_clients_are_connected() {
+    const FILES: u32 = 200;
+    let site = Site::new();
+    let server = site.serve_with_open_files(FILES).await;
+    let mut idle = Vec::new();
+    for _ in 0..2 * FILES {
+        let mut client = Raw::connect(&server);
+        client.send("GET ");
+        idle.push(client);
+    }
+    let operator = Client::with_key(&server.ops, "");
+    for path in ["/health/live", "/health/ready", "/metrics"] {
+        assert_eq!(operator.get(path).await.status(), 200, "{path}");
+    }
+    let mut late = Raw::connect(&server);
+    late.send(head("GET", "/api/v2", ""));
+    drop(idle);
+    let answer = late.answer().expect("who waited to be accepted is answered");
+    assert_eq!(answer.status, 200);
+    assert!(server.client().is_admitted().await);
 }

@@ -182,6 +182,15 @@ impl Site {
         server
     }
 
+    /// Starts a server that may have so many files and connections open, and waits until it is ready.
+    pub(crate) async fn serve_with_open_files(&self, most: u32) -> Server {
+        let mut command = self.wrapped("sh");
+        command.args(["-ec", &format!(r#"ulimit -n {most}; exec "$0" "$@""#), env!("CARGO_BIN_EXE_platen")]);
+        let server = self.await_addresses("", self.launch_as("", command, &["--fleet", "fleet.json"]));
+        server.wait_until_ready().await;
+        server
+    }
+
     /// Runs a command to its end in a namespace of mounts of its own, after `script`. Only root may.
     pub(crate) fn run_behind(&self, script: &str, line: &str) -> Ran {
         Ran::from(self.behind(script).args(line.split_whitespace()).output().unwrap())

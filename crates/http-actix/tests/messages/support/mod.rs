@@ -14,7 +14,6 @@ pub mod tls;
 
 pub use client::{Connection, Reply, Request};
 
-use actix_server::ServerHandle;
 use async_trait::async_trait;
 use domain::access::{AccessService, Throttle};
 use domain::blob::BlobStore;
@@ -27,7 +26,7 @@ use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, a_fleet};
 use failing::Failing;
-use http_actix::{HttpConfig, Network, Observers, Readiness, Services, UploadBounds, json, serve};
+use http_actix::{HttpConfig, Network, Observers, Readiness, Services, ServingHandle, UploadBounds, json, serve};
 use kept::Kept;
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
@@ -76,7 +75,7 @@ pub struct Server {
     pub failing: Failing,
     pub clock: FixedClock,
     pub ready: Arc<AtomicBool>,
-    handle: ServerHandle,
+    handle: ServingHandle,
     _bridge: Option<tls::Bridge>,
     thread: Option<JoinHandle<()>>,
     /// What the stores need to be there for: dropped after them.
@@ -108,6 +107,7 @@ impl Server {
         let config = HttpConfig {
             base_path: options.base_path.to_owned(),
             workers: 1,
+            max_connections: 10_000,
             read_timeout: options.read_timeout,
             tls,
             limits: options.limits,
@@ -124,7 +124,7 @@ impl Server {
                 let metrics = Arc::new(|| "answered 1\n".to_owned());
                 let server = serve(config, services, api, ops, metrics).unwrap();
                 sender.send(server.handle()).unwrap();
-                server.await.unwrap();
+                server.run().await.unwrap();
             });
         });
         let handle = receiver.recv().unwrap();
@@ -145,7 +145,7 @@ impl Server {
         Connection::open(self.api)
     }
 
-    pub fn handle(&self) -> &ServerHandle {
+    pub fn handle(&self) -> &ServingHandle {
         &self.handle
     }
 
