@@ -8,7 +8,7 @@ mod presence;
 use crate::error::io_error;
 use crate::place::{Manner, Place, action, shard_folders};
 use async_trait::async_trait;
-use domain::blob::{BlobEntry, BlobKey, ByteStream};
+use domain::blob::{BlobEntry, BlobKey, BlobKind, ByteStream};
 use domain::error::StoreError;
 use domain::timestamp::Timestamp;
 use futures_util::stream::{self, BoxStream};
@@ -134,13 +134,18 @@ impl Place for LocalPlace {
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
-        let probe = self.root.join(PROBE_FILE);
+        let kinds = BlobKind::ALL.map(|kind| self.root.join(kind.folder()));
+        let root = self.root.clone();
         blocking(move || {
-            File::create(&probe)?.write_all(&PROBE)?;
-            removed(&probe)
+            // A folder of a kind that isn't there yet is made when it is needed.
+            for folder in kinds.into_iter().filter(|folder| folder.exists()).chain([root]) {
+                let probe = folder.join(PROBE_FILE);
+                File::create(&probe)?.write_all(&PROBE)?;
+                removed(&probe)?;
+            }
+            Ok(())
         })
         .await
-        .map(|_| ())
         .map_err(|error| io_error("write a file", &self.name, error))
     }
 }

@@ -170,11 +170,11 @@ impl Database {
         Ok(Self { core, group, look_ups, pools: Arc::new(PoolMeters::new(pools)) })
     }
 
-    /// Whether another process serves the same `SQLite` file already. If not, others learn that this one does, until it
-    /// is closed. Any number of processes may serve one `PostgreSQL` database: there it is never so.
+    /// Makes this the process that serves a `SQLite` file, until the database is closed; `false` if another does already.
+    /// Any number of processes may serve one `PostgreSQL` database. To be called once.
     #[must_use]
-    pub fn is_served_elsewhere(&self) -> bool {
-        self.core.presence.is_served_elsewhere()
+    pub fn claim_serving(&self) -> bool {
+        self.core.presence.claim_serving()
     }
 
     /// Whether others were kept out since [`Database::connect_alone`].

@@ -74,18 +74,19 @@ impl Presence {
         }
     }
 
-    /// Whether another process serves the file; if not, others learn that this one does, until it is closed.
-    pub(crate) fn is_served_elsewhere(&self) -> bool {
+    /// Makes this process the one that serves the file, until it is closed; `false` if another does already. Where it
+    /// can't be told, nobody is kept from serving.
+    pub(crate) fn claim_serving(&self) -> bool {
         let Self::File { database, serving, .. } = self else {
-            return false;
+            return true;
         };
         let Ok(file) = open_beside(database, "-serving") else {
-            return false;
+            return true;
         };
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => true,
-            Err(TryLockError::Error(_)) => false,
-            Ok(()) => serving.set(file).is_err(),
+            Err(TryLockError::WouldBlock) => false,
+            Err(TryLockError::Error(_)) => true,
+            Ok(()) => serving.set(file).is_ok(),
         }
     }
 
@@ -238,10 +239,10 @@ mod tests {
     async fn a_second_server_learns_that_a_file_is_served() {
         let engine = engines().await.remove(0);
         let other = Database::connect(&engine.config).await.unwrap();
-        assert!(!engine.database.is_served_elsewhere());
-        assert!(other.is_served_elsewhere());
+        assert!(engine.database.claim_serving());
+        assert!(!other.claim_serving());
         engine.database.clone().close().await;
-        assert!(!other.is_served_elsewhere());
+        assert!(other.claim_serving());
     }
 
     #[tokio::test]

@@ -127,7 +127,8 @@ async fn open_postgres(
     first.close().await.map_err(refused)?;
     let pool = PgPoolOptions::new()
         .max_connections(max)
-        .acquire_timeout(named_in(patience))
+        // As long as those have left who had to wait for their turn.
+        .acquire_timeout(patience / 2)
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
             Box::pin(async move { if is_alone { Ok(()) } else { enter(connection).await } })

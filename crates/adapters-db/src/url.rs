@@ -118,11 +118,13 @@ fn same_file(one: &Path, other: &Path) -> bool {
 /// Whether a character of the password ends the host, as a `#` does, so that what was meant as the user would be
 /// taken for the host.
 fn has_bare_password(url: &str) -> bool {
-    let (before_query, _) = url.split_once('?').unwrap_or((url, ""));
+    let (before_query, query) = url.split_once('?').unwrap_or((url, ""));
     let (_, rest) = before_query.split_once("://").unwrap_or(("", before_query));
     let (_, path) = rest.split_once('/').unwrap_or((rest, ""));
     // A database may be called anything, but beside a host an @ in its name is more likely a mistake.
-    url.contains('#') || (!rest[..rest.len() - path.len()].contains('@') && path.contains('@'))
+    let (first_parameter, _) = query.split_once(['=', '&']).unwrap_or((query, ""));
+    let has_user = rest[..rest.len() - path.len()].contains('@');
+    url.contains('#') || (!has_user && (path.contains('@') || first_parameter.contains('@')))
 }
 
 fn wrong(why: &str) -> OpenError {
@@ -185,6 +187,7 @@ mod tests {
             "postgres://me:se/cret@db/platen",
             "postgres://me:12/cret@db/platen",
             "postgres://me:se?cret@db/platen",
+            "postgres://me:12?cret@db/platen",
         ] {
             let message = Place::parse(url).unwrap_err().to_string();
             assert!(message.contains("with # / ? @ % in the password written as %23 %2F %3F %40 %25"), "{message}");

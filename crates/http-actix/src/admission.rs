@@ -89,8 +89,8 @@ async fn authenticate(
             "authentication failed"
         );
     }
-    let is_decided = !matches!(&admitted, Err(NotAdmitted { failure: Failure::Store(_), .. }));
-    if let Some(client) = client.filter(|_| is_decided) {
+    let is_looked_up = admitted.as_ref().err().is_none_or(NotAdmitted::is_wrong);
+    if let Some(client) = client.filter(|_| is_looked_up) {
         let is_used_up = throttle.note(client, sent, admitted.as_ref().ok(), clock.now());
         if is_used_up {
             tracing::warn!(

@@ -14,7 +14,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads an address, or one with the number of bits that count: `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`.
+    /// Reads an address, or one with the number of bits that count: `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`. IPv4 is
+    /// written as such.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = match text.split_once('/') {
@@ -27,7 +28,8 @@ impl Network {
         let address: IpAddr = address.parse().ok()?;
         let longest = if address.is_ipv4() { 32 } else { 128 };
         let prefix = prefix.unwrap_or(longest);
-        (prefix <= longest).then_some(Self { address, prefix })
+        let is_mapped = address.to_canonical() != address;
+        (prefix <= longest && !is_mapped).then_some(Self { address, prefix })
     }
 
     fn contains(&self, address: IpAddr) -> bool {
@@ -161,7 +163,17 @@ mod tests {
         for text in ["0.0.0.0/0", "::/0", "10.1.2.3/32", "::1/128", "127.0.0.1"] {
             assert!(Network::parse(text).is_some(), "{text}");
         }
-        for text in ["", "10.0.0.0/33", "10.0.0.0/", "10.0.0/8", "::1/129", "10.0.0.0/+8", "proxy", "10.0.0.0/8/8"] {
+        for text in [
+            "",
+            "10.0.0.0/33",
+            "10.0.0.0/",
+            "10.0.0/8",
+            "::1/129",
+            "10.0.0.0/+8",
+            "proxy",
+            "10.0.0.0/8/8",
+            "::ffff:10.0.0.0/104",
+        ] {
             assert!(Network::parse(text).is_none(), "{text}");
         }
     }

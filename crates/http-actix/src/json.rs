@@ -13,10 +13,19 @@ const MAX_DEPTH: usize = 128;
 /// Reads JSON text (RFC 8259); a byte-order mark before it is skipped. Of members of one name the last
 /// counts. The error says where the text is wrong.
 pub fn parse(bytes: &[u8]) -> Result<Json, String> {
+    read(bytes, false)
+}
+
+/// As [`parse`], but a member that stands in an object twice is a mistake: of what people write, none is to be lost.
+pub fn parse_strictly(bytes: &[u8]) -> Result<Json, String> {
+    read(bytes, true)
+}
+
+fn read(bytes: &[u8], is_strict: bool) -> Result<Json, String> {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("the text is not UTF-8 from byte {} on", error.valid_up_to()))?;
-    let mut parser = Parser { text, place: 0, depth: 0 };
+    let mut parser = Parser { text, place: 0, depth: 0, is_strict };
     let parsed = parser.value().and_then(|json| {
         parser.skip_blanks();
         if parser.place == text.len() { Ok(json) } else { Err("something follows the value") }
@@ -38,6 +47,8 @@ struct Parser<'a> {
     /// On a character boundary.
     place: usize,
     depth: usize,
+    /// Whether no member may stand twice.
+    is_strict: bool,
 }
 
 impl Parser<'_> {
@@ -125,7 +136,12 @@ impl Parser<'_> {
             if self.peek() != Some(b'"') {
                 return Err("the name of a member is missing");
             }
+            let start = self.place;
             let name = self.string()?;
+            if self.is_strict && members.places.contains_key(&name) {
+                self.place = start;
+                return Err("a member stands twice");
+            }
             self.skip_blanks();
             if !self.takes(b':') {
                 return Err("a colon is missing");
@@ -287,6 +303,14 @@ mod tests {
             let escaped: Vec<String> = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
             prop_assert_eq!(parse(format!("\"{}\"", escaped.concat()).as_bytes()), Ok(Json::Text(text)));
         }
+    }
+
+    #[test]
+    fn a_member_that_stands_twice_is_a_mistake_where_people_write() {
+        let text = br#"{"a": 1, "b": {"a": 2, "\u0061": 3}}"#;
+        assert!(parse(text).is_ok());
+        assert_eq!(parse_strictly(text), Err("a member stands twice at line 1, column 24".to_owned()));
+        assert_eq!(parse_strictly(br#"[{"a": 1}, {"a": 1}]"#), parse(br#"[{"a": 1}, {"a": 1}]"#));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 /// Longest wait for a turn: half of what a client waits for an answer at most.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ struct Member {
 /// One in the line, counted by a gauge.
 struct Waiting<'a> {
     gauge: &'a GaugeHandle,
-    _places: [OwnedSemaphorePermit; 2],
+    _place: OwnedSemaphorePermit,
 }
 
 /// Whose turns are used up.
@@ -86,29 +86,23 @@ impl Uploads {
     }
 
     /// A turn for an upload of the organization: at once where there is one, after a bounded wait in a bounded line, or
-    /// not at all.
+    /// not at all. Who waits for the organization's turn is in nobody else's way.
     pub(crate) async fn begin(self: &Arc<Self>, organization: OrganizationId) -> Result<Upload, Full> {
         let member = self.enter(organization);
-        let of_organization = &member.turns().running;
-        let at_once = of_organization.clone().try_acquire_owned().ok();
-        if let Some((own, of_all)) = at_once.zip(self.all.running.clone().try_acquire_owned().ok()) {
-            return Ok(Upload { _of_all: of_all, _of_organization: own, _member: member });
+        let end = Instant::now() + self.patience;
+        let own = self.turn(member.turns(), end).await.ok_or(Full::Organization)?;
+        let of_all = self.turn(&self.all, end).await.ok_or(Full::All)?;
+        Ok(Upload { _of_all: of_all, _of_organization: own, _member: member })
+    }
+
+    async fn turn(&self, turns: &Turns, end: Instant) -> Option<OwnedSemaphorePermit> {
+        if let Ok(turn) = turns.running.clone().try_acquire_owned() {
+            return Some(turn);
         }
-        let own_place = member.turns().line.clone().try_acquire_owned().map_err(|_| Full::Organization)?;
-        let place = self.all.line.clone().try_acquire_owned().map_err(|_| Full::All)?;
-        let _waiting = Waiting::new(&self.waiting, [own_place, place]);
-        let mut full = Full::Organization;
-        let turn = timeout(self.patience, async {
-            // Never closed. Who waits for the organization's turn holds up nobody else.
-            let own = of_organization.clone().acquire_owned().await.map_err(|_| Full::Organization)?;
-            full = Full::All;
-            let of_all = self.all.running.clone().acquire_owned().await.map_err(|_| Full::All)?;
-            Ok((own, of_all))
-        });
-        match turn.await {
-            Ok(turn) => turn.map(|(own, of_all)| Upload { _of_all: of_all, _of_organization: own, _member: member }),
-            Err(_) => Err(full),
-        }
+        let place = turns.line.clone().try_acquire_owned().ok()?;
+        let _waiting = Waiting::new(&self.waiting, place);
+        // Never closed.
+        timeout_at(end, turns.running.clone().acquire_owned()).await.ok()?.ok()
     }
 
     fn enter(self: &Arc<Self>, organization: OrganizationId) -> Member {
@@ -143,9 +137,9 @@ impl Drop for Member {
 }
 
 impl<'a> Waiting<'a> {
-    fn new(gauge: &'a GaugeHandle, places: [OwnedSemaphorePermit; 2]) -> Self {
+    fn new(gauge: &'a GaugeHandle, place: OwnedSemaphorePermit) -> Self {
         gauge.increment(1.0);
-        Self { gauge, _places: places }
+        Self { gauge, _place: place }
     }
 }
 
@@ -223,6 +217,19 @@ mod tests {
         assert!(at_once(&uploads, ZENITH).is_some());
         drop(line);
         assert!(uploads.begin(ACME).now_or_never().is_none(), "there is room in the line again");
+    }
+
+    #[actix_rt::test]
+    async fn who_waits_for_his_organization_takes_no_place_from_others() {
+        let uploads = patient_uploads(1, 1);
+        let running = at_once(&uploads, ACME).unwrap();
+        let mut own: Vec<_> = (0..LINE).map(|_| Box::pin(uploads.begin(ACME))).collect();
+        let mut other = Box::pin(uploads.begin(ZENITH));
+        for waiting in own.iter_mut().chain([&mut other]) {
+            assert!(waiting.now_or_never().is_none());
+        }
+        drop(running);
+        assert!(other.await.is_ok());
     }
 
     #[actix_rt::test]

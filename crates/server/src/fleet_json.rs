@@ -9,7 +9,7 @@ use std::path::Path;
 pub(crate) fn read(path: &Path) -> Result<Fleet> {
     let shown = path.display();
     let bytes = std::fs::read(path).with_context(|| format!("cannot read the fleet file {shown}"))?;
-    let json = http_actix::json::parse(&bytes).map_err(|problem| anyhow!("fleet file {shown}: {problem}"))?;
+    let json = http_actix::json::parse_strictly(&bytes).map_err(|problem| anyhow!("fleet file {shown}: {problem}"))?;
     read_fleet(&json).with_context(|| format!("fleet file {shown}"))
 }
 

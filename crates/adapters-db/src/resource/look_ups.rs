@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::entity::resource;
 use crate::error::{store_error, unavailable};
 use crate::own_connection::OwnConnection;
-use crate::turns::Turns;
+use crate::turns::{Turn, Turns};
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::PgRow;
 use sea_orm::sqlx::{self, Row};
@@ -33,6 +33,8 @@ type Key = (i64, Uuid);
 
 struct LookUp {
     key: Key,
+    /// Kept until it is answered, whether or not somebody still waits: places and turns are as many.
+    turn: Turn,
     found: oneshot::Sender<Result<Option<resource::Model>, StoreError>>,
 }
 
@@ -60,8 +62,8 @@ impl LookUps {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(closed)?;
         let turn = self.turns.take().await?;
         let (found, answer) = oneshot::channel();
-        queue.send(LookUp { key, found }).await.map_err(|_| closed())?;
-        turn.ends(answer.await.map_err(|_| closed())?)
+        queue.send(LookUp { key, turn, found }).await.map_err(|_| closed())?;
+        answer.await.map_err(|_| closed())?
     }
 
     /// Answers what waits, takes nothing more, and ends.
@@ -85,7 +87,7 @@ async fn ask_all(mut connection: OwnConnection, mut look_ups: mpsc::Receiver<Loo
             Ok(found) => {
                 for (look_up, found) in together.drain(..).zip(found) {
                     // Who has gone away doesn't hear it.
-                    let _ = look_up.found.send(Ok(found));
+                    let _ = look_up.found.send(look_up.turn.ends(Ok(found)));
                 }
             }
             Err(error) => {

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::text::Folded;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
@@ -70,21 +71,29 @@ impl SentCredentials {
         [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)
     }
 
-    /// A digest of all that has to be right together: both credentials as they were sent, and the `SerialNumber`
-    /// beside a `HardwareHash` (decision A1). `None` if no credential was sent.
+    /// A digest of all that has to be right together: both credentials, and the `SerialNumber` beside a `HardwareHash`
+    /// (decision A1), each as it is read. `None` if no credential was sent.
     pub(super) fn fingerprint(&self) -> Option<CredentialDigest> {
         let [_, hardware_hash] = self.are_there();
         if self.are_there() == [false; 2] {
             return None;
         }
         let serial_number = if hardware_hash { &self.serial_number[..] } else { &[] };
+        let serial_number = match Sent::read(serial_number) {
+            Sent::One(value) => Folded::of(value).into_string(),
+            Sent::Missing | Sent::Differing { .. } => String::new(),
+        };
         let mut digest = Sha256::new();
-        for values in [&self.mis_key, &self.hardware_hash, serial_number] {
-            digest.update((values.len() as u64).to_le_bytes());
-            for value in values {
-                digest.update((value.len() as u64).to_le_bytes());
-                digest.update(value);
-            }
+        for value in [Sent::read(&self.mis_key), Sent::read(&self.hardware_hash), Sent::One(&serial_number)] {
+            // Differing values are never valid, whichever they are.
+            let (kind, text) = match value {
+                Sent::Missing => (0, ""),
+                Sent::One(value) => (1, value),
+                Sent::Differing { first } => (2, first),
+            };
+            digest.update([kind]);
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
         }
         Some(CredentialDigest(digest.finalize().into()))
     }

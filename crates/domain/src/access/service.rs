@@ -31,6 +31,22 @@ pub struct NotAdmitted {
     pub computer: Option<NamedComputer>,
 }
 
+impl NotAdmitted {
+    /// Whether a credential was looked up and isn't valid: not where the store failed, nor where another header is
+    /// missing, which says nothing of the credentials.
+    #[must_use]
+    pub fn is_wrong(&self) -> bool {
+        let Failure::Refused(refusal) = &self.failure else {
+            return false;
+        };
+        !matches!(
+            refusal.reason,
+            Reason::HeadersRequired
+                | Reason::CrashHeaderRequired(RequiredHeader::SerialNumber | RequiredHeader::ApplicationVersion)
+        )
+    }
+}
+
 /// The computer whose `HardwareHash` somebody sent who wasn't admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedComputer {

@@ -17,8 +17,8 @@ const MAX_CLIENTS: usize = 16 * 1024;
 /// Sets of credentials of each of two generations that are remembered as valid.
 const MAX_ADMITTED: usize = 32 * 1024;
 
-/// Remembers who failed, and which credentials were valid lately: those pass, whoever fails beside them
-/// behind the same address.
+/// Remembers who failed, and which credentials of which client were valid lately: those pass, whoever fails beside
+/// them behind the same address.
 pub struct Throttle {
     window: Duration,
     /// How far one failure moves a client; none is ever refused where it is zero.
@@ -29,9 +29,12 @@ pub struct Throttle {
 #[derive(Default)]
 struct State {
     clients: HashMap<IpAddr, Failures>,
-    admitted: HashSet<CredentialDigest>,
-    admitted_before: HashSet<CredentialDigest>,
+    admitted: HashSet<Admitted>,
+    admitted_before: HashSet<Admitted>,
 }
+
+/// Credentials and the client from which they were valid: from another they are a guess like any.
+type Admitted = (IpAddr, CredentialDigest);
 
 /// What is remembered of a client that failed.
 #[derive(Clone, Copy)]
@@ -55,17 +58,18 @@ impl Throttle {
         if self.step.is_zero() {
             return None;
         }
+        let client = network(client);
         let mut state = self.lock();
-        let clear = state.clients.get(&network(client))?.clear;
+        let clear = state.clients.get(&client)?.clear;
         if clear <= now {
-            state.clients.remove(&network(client));
+            state.clients.remove(&client);
             return None;
         }
         // The clock may have been set back: nobody waits for longer than the window.
-        let wait = self.wait_until(clear.min(now.plus(self.window)), now)?;
+        let wait = self.wait_until(clear, now)?.min(self.window);
         // What isn't there can't be guessed.
         let fingerprint = sent.fingerprint()?;
-        (!state.is_admitted(&fingerprint)).then_some(wait)
+        (!state.is_admitted(&(client, fingerprint))).then_some(wait)
     }
 
     /// Takes note of what came of a look-up: `caller`, or nobody. Only credentials that were sent can fail; the crash
@@ -79,17 +83,19 @@ impl Throttle {
         let [mis_key, hardware_hash] = sent.are_there();
         let is_valid = caller
             .is_some_and(|caller| (!mis_key || caller.user.is_some()) && (!hardware_hash || caller.computer.is_some()));
+        let client = network(client);
         let mut state = self.lock();
         if is_valid {
-            state.admit(fingerprint);
+            state.admit((client, fingerprint));
             return false;
         }
-        state.forget(&fingerprint);
-        self.count(state.failures(network(client), now), now)
+        state.forget(&(client, fingerprint));
+        self.count(state.failures(client, now), now)
     }
 
     fn count(&self, failures: &mut Failures, now: Timestamp) -> bool {
-        failures.clear = failures.clear.clamp(now, now.plus(self.window)).plus(self.step);
+        // Look-ups that were under way together may exceed the bound; the client makes up for those too, within reason.
+        failures.clear = failures.clear.clamp(now, now.plus(self.window * 2)).plus(self.step);
         let is_used_up = self.wait_until(failures.clear, now).is_some();
         let is_news = is_used_up && failures.told.is_none_or(|told| told <= now);
         if is_news {
@@ -111,20 +117,20 @@ impl Throttle {
 }
 
 impl State {
-    fn is_admitted(&self, fingerprint: &CredentialDigest) -> bool {
-        self.admitted.contains(fingerprint) || self.admitted_before.contains(fingerprint)
+    fn is_admitted(&self, credentials: &Admitted) -> bool {
+        self.admitted.contains(credentials) || self.admitted_before.contains(credentials)
     }
 
-    fn admit(&mut self, fingerprint: CredentialDigest) {
-        if self.admitted.len() >= MAX_ADMITTED && !self.admitted.contains(&fingerprint) {
+    fn admit(&mut self, credentials: Admitted) {
+        if self.admitted.len() >= MAX_ADMITTED && !self.admitted.contains(&credentials) {
             self.admitted_before = std::mem::take(&mut self.admitted);
         }
-        self.admitted.insert(fingerprint);
+        self.admitted.insert(credentials);
     }
 
-    fn forget(&mut self, fingerprint: &CredentialDigest) {
-        self.admitted.remove(fingerprint);
-        self.admitted_before.remove(fingerprint);
+    fn forget(&mut self, credentials: &Admitted) {
+        self.admitted.remove(credentials);
+        self.admitted_before.remove(credentials);
     }
 
     fn failures(&mut self, client: IpAddr, now: Timestamp) -> &mut Failures {

@@ -65,7 +65,7 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
     let blobs = with_small_contents_in_memory(wiring::open_blobs_for_writing(&config.blobs).await?);
     let (database, migrated) = wiring::open_database(&config.database, wiring::Missing::Make).await?;
     tracing::info!("{}", wiring::told(migrated));
-    if database.is_served_elsewhere() {
+    if !database.claim_serving() {
         tracing::warn!("another server runs over this SQLite database: several need PostgreSQL and a bucket");
     }
     Ok((Listeners { api, tls, ops }, Stores { database, blobs }))
@@ -94,8 +94,7 @@ async fn serve(
     let http = HttpConfig {
         base_path: config.http.base_path.clone(),
         workers: config.http.workers,
-        // The other half is for files, the database and the bucket.
-        max_connections: open_files::allow() / 2,
+        max_connections: open_files::connections(config.database.max_connections),
         read_timeout: config.http.read_timeout,
         tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         limits: config.limits,

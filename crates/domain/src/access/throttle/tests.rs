@@ -67,6 +67,44 @@ fn a_credential_that_was_valid_lately_passes_beside_failing_ones() {
 }
 
 #[test]
+fn a_credential_that_is_valid_elsewhere_is_a_guess_like_any() {
+    let throttle = used_up();
+    let _ = throttle.note(OTHER, &key("ann"), Some(&ann()), at(0));
+    assert_eq!(throttle.wait(OTHER, &key("ann"), at(0)), None);
+    assert!(throttle.wait(SHOP, &key("ann"), at(0)).is_some());
+}
+
+#[test]
+fn a_client_makes_up_for_what_was_under_way_together_too() {
+    let throttle = Throttle::new(60, WINDOW);
+    for _ in 0..90 {
+        fail(&throttle, SHOP, at(0));
+    }
+    assert!(throttle.wait(SHOP, &key("wrong"), at(30)).is_some());
+    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31)), None);
+    for _ in 0..1000 {
+        fail(&throttle, SHOP, at(31));
+    }
+    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31)), Some(WINDOW), "nobody is told to wait for longer");
+    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31 + 62)), None, "what is made up for is bounded");
+}
+
+#[test]
+fn a_valid_credential_counts_once_however_it_is_written() {
+    let throttle = used_up();
+    let written = |serials: &[&str], hashes: &[&str]| SentCredentials {
+        hardware_hash: hashes.iter().map(|hash| (*hash).to_owned()).collect(),
+        serial_number: serials.iter().map(|serial| (*serial).to_owned()).collect(),
+        ..SentCredentials::default()
+    };
+    let computer = CallingComputer { guid: ComputerGuid::from(numbered(1)), name: "RIP-01".to_owned(), user: None };
+    let caller = Caller { user: None, computer: Some(computer), ..ann() };
+    let _ = throttle.note(SHOP, &written(&["SN-1"], &["valid"]), Some(&caller), at(0));
+    assert_eq!(throttle.wait(SHOP, &written(&["sn-1"], &["valid, valid", "valid"]), at(0)), None);
+    assert!(throttle.wait(SHOP, &written(&["SN-1"], &["VALID"]), at(0)).is_some());
+}
+
+#[test]
 fn a_guess_beside_a_valid_credential_counts() {
     // Decision A5 passes over the invalid MisKey.
     let computer = CallingComputer { guid: ComputerGuid::from(numbered(1)), name: "RIP-01".to_owned(), user: None };
