@@ -22,6 +22,8 @@ const COUNT: &str = "a whole number from 1 to 1024";
 const BOUND: &str = "a whole number from 0 (no bound) to 1000000";
 const SWITCH: &str = "true or false";
 const DATABASE_URL: &str = "sqlite://PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/NAME; in a password write # / ? @ % as %23 %2F %3F %40 %25";
+const NETWORKS: &str =
+    "one text: empty, or addresses and networks with commas between, such as \"10.0.0.0/8, 192.0.2.7\"";
 const URL: &str = "an http:// or https:// URL without credentials and parameters";
 
 const fn key(name: &'static str, default: Option<&'static str>, allowed: &'static str) -> Key {
@@ -39,7 +41,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("http.base_path", Some(""), "empty, or segments of letters, digits and -._~, such as /platen"),
     key("http.workers", None, COUNT),
     key("http.read_timeout", Some("30s"), "a duration above zero, such as 30s (units ms, s, m, h, d, w)"),
-    key("http.trusted_proxies", Some(""), "empty, or addresses and networks with commas between, such as 10.0.0.0/8"),
+    key("http.trusted_proxies", Some(""), NETWORKS),
     key("http.tls_certificate", None, "the path of a PEM file, given together with http.tls_key"),
     key("http.tls_key", None, "the path of a PEM file, given together with http.tls_certificate"),
     key("ops.bind", Some("127.0.0.1:9090"), ADDRESS),
@@ -75,6 +77,12 @@ pub(crate) const KEYS: &[Key] = &[
 /// The key of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
+}
+
+/// The keys that are called `name` in their sections.
+pub(crate) fn called(name: &str) -> Vec<&'static str> {
+    let is_called = |key: &&Key| key.name.split_once('.').is_some_and(|(_, called)| called == name);
+    KEYS.iter().filter(is_called).map(|key| key.name).collect()
 }
 
 /// The keys of a section, without the section; none if there is no such section.

@@ -155,7 +155,10 @@ impl Layer {
         let place = |name: &str| format!("{name} in {}", file_origin(&shown, lines.get(name)));
         for (section, keys) in &sections {
             if keys::of_section(section).is_empty() {
-                bail!("{}", unknown_section(&place(section)));
+                let meant = if keys.as_dict().is_some() { Vec::new() } else { keys::called(section) };
+                let hint =
+                    if meant.is_empty() { String::new() } else { format!("; was {} meant?", meant.join(" or ")) };
+                bail!("{}{hint}", unknown_section(&place(section)));
             }
             let Value::Dict(_, keys) = keys else {
                 bail!("{}: not a section; allowed is a table [{section}]", place(section));
