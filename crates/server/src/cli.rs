@@ -29,6 +29,8 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use failure::Failure;
+use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -112,7 +114,9 @@ pub(crate) fn run() -> ExitCode {
     panics::tell_where_only();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return failure::report_usage(&error),
+        Err(error) if error.use_stderr() => {
+            return failure::report_usage(&error, &named_command(env::args_os().skip(1)));
+        }
         // Help and version aren't errors; a reader that has gone away is no reason to complain.
         Err(asked) => {
             let _ = asked.print();
@@ -123,6 +127,25 @@ pub(crate) fn run() -> ExitCode {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
+}
+
+/// The command that a command line names, as far as it names one: `platen key issue`. Options of the program itself
+/// may stand before it.
+fn named_command(arguments: impl IntoIterator<Item = OsString>) -> String {
+    let mut named = "platen".to_owned();
+    let (program, mut arguments) = (Cli::command(), arguments.into_iter());
+    let mut command = &program;
+    while command.has_subcommands()
+        && let Some(argument) = arguments.next()
+    {
+        if argument == "--config" {
+            arguments.next();
+        } else if let Some(found) = command.find_subcommand(&argument) {
+            named = format!("{named} {}", found.get_name());
+            command = found;
+        }
+    }
+    named
 }
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
@@ -229,27 +252,29 @@ mod tests {
     #[test]
     fn wrong_usage_is_told_in_one_line() {
         let lines = [
-            ("platen serv", "unrecognized subcommand 'serv'"),
-            ("platen --config c.toml", "requires a subcommand"),
-            ("platen fleet", "requires a subcommand"),
-            ("platen fleet apply", "<FILE>"),
-            ("platen key issue --organization A", "--user <NAME>"),
-            ("platen serve --port 1", "unexpected argument '--port'"),
-            ("platen refusals --since yesterday", "such as 1h"),
-            ("platen refusals --computer RIP-01", "it is not a GUID"),
-            ("platen crashes show 17", "it is not a GUID"),
-            ("platen logs --from yesterday", "such as 2026-05-04T07:00:00Z"),
-            ("platen logs --follow --since 1h", "cannot be used with"),
-            ("platen devices --status Idle,Broken", "allowed is Error, Idle, Offline"),
-            ("platen migrate --config", "a value is required for '--config <FILE>'"),
+            ("platen serv", "platen", "unrecognized subcommand 'serv'"),
+            ("platen --config c.toml", "platen", "requires a subcommand"),
+            ("platen fleet", "platen fleet", "requires a subcommand"),
+            ("platen fleet apply", "platen fleet apply", "<FILE>"),
+            ("platen key issue --organization A", "platen key issue", "--user <NAME>"),
+            ("platen serve --port 1", "platen serve", "unexpected argument '--port'"),
+            ("platen refusals --since yesterday", "platen refusals", "such as 1h"),
+            ("platen refusals --computer RIP-01", "platen refusals", "it is not a GUID"),
+            ("platen crashes show 17", "platen crashes show", "it is not a GUID"),
+            ("platen logs --from yesterday", "platen logs", "such as 2026-05-04T07:00:00Z"),
+            ("platen logs --follow --since 1h", "platen logs", "cannot be used with"),
+            ("platen devices --status Idle,Broken", "platen devices", "allowed is Error, Idle, Offline"),
+            ("platen migrate --config", "platen migrate", "a value is required for '--config <FILE>'"),
+            ("platen --config serve logs --from now", "platen logs", "such as 2026"),
         ];
-        for (line, expected) in lines {
+        for (line, command, expected) in lines {
             let error = parse(line).unwrap_err();
             assert!(error.use_stderr(), "{line}");
-            let told = failure::usage_line(&error);
+            let named = named_command(line.split(' ').skip(1).map(OsString::from));
+            let told = failure::usage_line(&error, &named);
             assert!(told.starts_with("error: ") && told.contains(expected), "{line}: {told}");
             assert!(!told.contains('\n') && !told.contains("  "), "{line}: {told}");
-            assert!(told.ends_with("(see platen --help)"), "{line}: {told}");
+            assert!(told.ends_with(&format!("(see {command} --help)")), "{line}: {told}");
         }
     }
 
@@ -258,7 +283,7 @@ mod tests {
         let error = parse("platen").unwrap_err();
         let help = failure::help(&error).unwrap();
         assert!(help.contains("Usage: platen") && help.contains("healthcheck"), "{help}");
-        assert_eq!(failure::usage_line(&error), "error: a command is required (see platen --help)");
+        assert_eq!(failure::usage_line(&error, "platen"), "error: a command is required (see platen --help)");
         assert_eq!(failure::help(&parse("platen fleet").unwrap_err()), None);
     }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
+use std::io::{Write, stderr};
 use std::panic::{PanicHookInfo, set_hook};
 use std::thread;
 
@@ -31,16 +32,16 @@ fn message(payload: &dyn Any) -> &'static str {
     payload.downcast_ref::<&'static str>().copied().unwrap_or(WITHHELD)
 }
 
-#[expect(clippy::print_stderr, reason = "there is no log yet")]
+/// A panic within the hook of panics would abort the program: nobody need read this.
 fn print(line: &str) {
-    eprintln!("{line}");
+    let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::hint::black_box;
-    use std::io::{self, Write};
+    use std::io;
     use std::panic::{catch_unwind, take_hook};
     use std::sync::{Arc, Mutex};
 

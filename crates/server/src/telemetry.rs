@@ -25,9 +25,11 @@ pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
     let directives = log.level.clone().unwrap_or_else(|| format!("{level},{QUIET}"));
     let filter = EnvFilter::builder().parse(directives).context("log.level")?;
     let subscriber = registry().with(filter);
+    // A line that can't be written can't be told of on stderr either: trying to would panic.
+    let layer = fmt::layer().with_writer(stderr).log_internal_errors(false);
     let started = match format {
-        LogFormat::Text => subscriber.with(fmt::layer().with_writer(stderr).with_ansi(terminal)).try_init(),
-        LogFormat::Json => subscriber.with(fmt::layer().json().flatten_event(true).with_writer(stderr)).try_init(),
+        LogFormat::Text => subscriber.with(layer.with_ansi(terminal)).try_init(),
+        LogFormat::Json => subscriber.with(layer.json().flatten_event(true)).try_init(),
     };
     started.context("cannot start logging")
 }

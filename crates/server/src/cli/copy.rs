@@ -37,7 +37,13 @@ pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure>
     if matches!(target.blobs.place, BlobConfig::Memory) || target.database.url.expose_secret().contains(":memory:") {
         return Err(Failure::Misuse(anyhow!("target {}: nothing would be left of a copy in memory", to.display())));
     }
+    let urls = [&config.database, &target.database].map(|section| section.url.expose_secret());
     if config.blobs.place.is_same_place(&target.blobs.place) {
+        let is_same = is_same_database(urls[0], urls[1], wiring::DATABASE_TIMEOUT).await;
+        if is_same.map_err(anyhow::Error::from)? {
+            let told = "both sides use one database and one blob store: nothing would be copied";
+            return Err(Failure::Misuse(anyhow!("target {}: {told}", to.display())));
+        }
         output::warning(
             "both sides use one blob store: never serve or check the source again once the target is served",
         );

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::listing::Listing;
 use super::look::{Look, Period, Register, json_line, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Table};
+use super::table::{Cell, Column, Screen, Table, WHOLE};
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -104,14 +104,14 @@ async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen
 
 const COLUMNS: [Column; 9] = [
     Column::new("RECEIVED", 20),
-    Column::new("ID", 36),
-    Column::new("ORGANIZATION", 6),
+    Column::new("ID", WHOLE),
+    Column::beside("ORGANIZATION", 6),
     Column::new("APPLICATION", 6),
-    Column::beside("VERSION", 5),
-    Column::beside("OS", 5),
-    Column::beside("USER", 4),
-    Column::beside("PARTS", 1),
-    Column::beside("SIZE", 4),
+    Column::new("VERSION", 5),
+    Column::beside("OS", WHOLE),
+    Column::new("USER", 4),
+    Column::beside("PARTS", WHOLE),
+    Column::beside("SIZE", WHOLE),
 ];
 
 fn cells(organization: &str, report: &CrashReport<PartsTotal>) -> Vec<Cell> {

@@ -1,5 +1,6 @@
 //! How commands fail: one line on stderr and the exit code.
 
+use super::output::error_line;
 use super::table::visible;
 use clap::error::ErrorKind;
 use domain::error::causes;
@@ -36,12 +37,12 @@ impl Failure {
 }
 
 /// Tells stderr what is wrong with the command line; whoever names no command is shown them before.
-#[expect(clippy::print_stderr, reason = "the help of a failed command must not be taken for its answer")]
-pub(super) fn report_usage(error: &clap::Error) -> ExitCode {
+/// `command` is the one whose help is named.
+pub(super) fn report_usage(error: &clap::Error, command: &str) -> ExitCode {
     if let Some(help) = help(error) {
-        eprintln!("{help}");
+        error_line(&help);
     }
-    tell(&usage_line(error));
+    tell(&usage_line(error, command));
     ExitCode::from(MISUSE)
 }
 
@@ -51,23 +52,22 @@ pub(super) fn help(error: &clap::Error) -> Option<String> {
 }
 
 /// What clap says, in one line: without the usage, which `--help` shows.
-pub(super) fn usage_line(error: &clap::Error) -> String {
+pub(super) fn usage_line(error: &clap::Error, command: &str) -> String {
     if help(error).is_some() {
-        return "error: a command is required (see platen --help)".to_owned();
+        return format!("error: a command is required (see {command} --help)");
     }
     let told = error.render().to_string();
     let told = told.split("Usage:").next().unwrap_or_default();
     let told = told.split("For more information").next().unwrap_or_default();
     let paragraphs: Vec<String> = told.trim().split("\n\n").map(one_line).collect();
-    format!("{} (see platen --help)", paragraphs.join("; "))
+    format!("{} (see {command} --help)", paragraphs.join("; "))
 }
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-#[expect(clippy::print_stderr, reason = "this is where commands tell why they failed")]
 fn tell(line: &str) {
     // Names of records may be told, which anybody may have chosen.
-    eprintln!("{}", visible(line));
+    error_line(&visible(line));
 }

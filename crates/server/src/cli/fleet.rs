@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::fleet_json;
 use crate::wiring::{self, Missing};
 use clap::Subcommand;
-use domain::fleet::{Fleet, FleetService};
+use domain::fleet::{Changes, Fleet, FleetService};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -71,9 +71,20 @@ enum Task {
 
 async fn execute(service: &FleetService, task: Task) -> anyhow::Result<()> {
     match task {
-        Task::Apply(fleet) => output::applied(&service.apply(&fleet).await?, output::warning),
+        Task::Apply(fleet) => {
+            let changes = changes(service, &fleet).await?;
+            output::applied(&service.apply(&fleet).await?, changes.as_ref(), output::warning)
+        }
         Task::Export(organization) => {
             output::line(&visible_json(&fleet_json::pretty(&service.export(organization.as_deref()).await?)))
         }
     }
+}
+
+/// What applying `fleet` will do. That is for people: where none sits before a terminal, the database isn't asked.
+pub(super) async fn changes(service: &FleetService, fleet: &Fleet) -> anyhow::Result<Option<Changes>> {
+    if !output::are_notices_read() {
+        return Ok(None);
+    }
+    Ok(Some(service.preview(fleet).await?.changes(fleet)))
 }

@@ -8,6 +8,7 @@ use super::table::{Cell, Column, Screen};
 use crate::config::Config;
 use anyhow::Result;
 use clap::Args;
+use domain::guid::ComputerGuid;
 use domain::inspection::{InspectedLogEntry, InspectionRepository};
 use domain::log_entry::{LogFilter, LogType, Pattern};
 use domain::text::storable;
@@ -48,7 +49,7 @@ struct Filters {
     /// Only of this version (the filter Version of the interface)
     #[arg(long, value_name = "TEXT")]
     entry_version: Option<String>,
-    /// Only of this computer, by its name
+    /// Only of this computer, by its name (its GUID where it was registered without one)
     #[arg(long, value_name = "TEXT")]
     computer: Option<String>,
     /// Only of this type: Log or Configuration
@@ -61,6 +62,10 @@ fn log_type(text: &str) -> Result<LogType, String> {
 }
 
 impl LogsArguments {
+    fn names_computer_by_guid(&self) -> bool {
+        self.filters.computer.as_deref().is_some_and(|name| ComputerGuid::parse(name).is_some())
+    }
+
     fn filter(&self) -> LogFilter {
         // An empty text is no filter (decision L7).
         let pattern = |text: &Option<String>| {
@@ -88,24 +93,39 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
         let listing = Listing::new(COLUMNS, Screen::of_stdout(), asked.look.json);
         let shown = Shown { register, listing };
         if asked.follow {
+            if asked.names_computer_by_guid() {
+                output::notice(BY_NAME);
+            }
             return follow(&inspection, &asked, shown, out, is_stdout_read).await;
         }
-        list(&inspection, asked.filter(), shown, out).await
+        let found = list(&inspection, asked.filter(), shown, out).await?;
+        if !found && asked.names_computer_by_guid() {
+            output::warning(BY_NAME);
+        }
+        Ok(())
     })
     .await
 }
 
+/// For those who take it for the option of the other commands. It is no error: a computer that was registered without
+/// a name has its GUID for one.
+const BY_NAME: &str = "--computer takes the name of a computer here, which is its GUID only where it has no other";
+
+/// Answers whether there was an entry.
 async fn list(
     inspection: &dyn InspectionRepository,
     filter: LogFilter,
     mut shown: Shown,
     out: &mut Out<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     let mut entries = inspection.log_entries(shown.register.ids(), filter);
+    let mut found = false;
     while let Some(entry) = entries.try_next().await? {
         shown.entry(&entry, out)?;
+        found = true;
     }
-    shown.listing.end(out, "no log entries found")
+    shown.listing.end(out, "no log entries found")?;
+    Ok(found)
 }
 
 /// Goes on until it fails, is interrupted, or nobody reads any more.
@@ -151,13 +171,13 @@ impl Shown {
 
 const COLUMNS: [Column; 8] = [
     Column::new("RECEIVED", 20),
-    Column::new("ORGANIZATION", 4),
+    Column::new("ORGANIZATION", 8),
     Column::beside("TYPE", 4),
-    Column::new("USER", 4),
-    Column::new("SOURCE", 6),
+    Column::new("USER", 6),
+    Column::new("SOURCE", 8),
     Column::beside("VERSION", 5),
-    Column::new("COMPUTER", 6),
-    Column::new("DESCRIPTION", 24),
+    Column::new("COMPUTER", 8),
+    Column::below("DESCRIPTION"),
 ];
 
 fn cells(organization: &str, entry: &InspectedLogEntry) -> Vec<Cell> {
@@ -250,6 +270,27 @@ mod tests {
             "an empty text is no filter (decision L7)"
         );
         assert!(asked("logs --since 1h").filter().from.is_some());
+    }
+
+    #[test]
+    fn a_computer_that_is_named_by_its_guid_is_noticed() {
+        assert!(asked("logs --computer 6f9619ff-8b86-d011-b42d-00c04fc964ff").names_computer_by_guid());
+        assert!(!asked("logs --computer RIP-01").names_computer_by_guid() && !asked("logs").names_computer_by_guid());
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_the_description_stands_whole_below_its_row() {
+        let mut answer = Vec::new();
+        let mut out = Out::new(&mut answer);
+        let mut listing = Listing::new(COLUMNS, Screen { width: Some(80), colours: false }, false);
+        let long = "words and words ".repeat(20);
+        listing.row(&mut out, cells("Acme Print", &entry(1, long.trim()))).unwrap();
+        listing.flush(&mut out).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let lines: Vec<&str> = answer.lines().collect();
+        assert!(lines[1].contains("RIP-01") && lines[1].contains("Latex 1"), "{answer}");
+        assert_eq!(lines[2..].iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "), long.trim());
+        assert!(lines.iter().all(|line| line.len() <= 80), "{answer}");
     }
 
     static READS: AtomicU32 = AtomicU32::new(0);

@@ -3,7 +3,7 @@
 use super::table::{visible, visible_json};
 use crate::fleet_json::key_line;
 use anyhow::{Context, Result};
-use domain::fleet::{Applied, NewKey};
+use domain::fleet::{Applied, Changes, NewKey};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
@@ -90,25 +90,36 @@ pub(super) fn doubts(applied: &Applied, warn: impl Fn(&str)) {
     applied.look_alikes.iter().for_each(|pair| warn(&pair.to_string()));
 }
 
-/// Prints the keys that applying a fleet file issued, and tells `warn` its [`doubts`].
-pub(super) fn applied(applied: &Applied, warn: impl Fn(&str)) -> Result<()> {
+/// Prints the keys that applying a fleet file issued, and tells `warn` its [`doubts`], and people what changed.
+pub(super) fn applied(applied: &Applied, changes: Option<&Changes>, warn: impl Fn(&str)) -> Result<()> {
     doubts(applied, warn);
     // All are tried: one that can't be printed is no reason to lose the others.
     let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
+    if let Some(Changes { added, changed, unchanged }) = changes {
+        let [new, altered] = [added.len(), changed.len()];
+        notice(&format!("records of the fleet file: added {new}, changed {altered}, unchanged {unchanged}"));
+    }
     printed.into_iter().collect()
 }
 
 /// Tells whoever sits before a terminal what an answer alone doesn't say. Scripts are told nothing: their stderr
 /// is for what went wrong.
-#[expect(clippy::print_stderr, reason = "notices must not mix with the answer on stdout")]
 pub(super) fn notice(text: &str) {
-    if stderr().is_terminal() {
-        eprintln!("{}", visible(text));
+    if are_notices_read() {
+        error_line(&visible(text));
     }
 }
 
+pub(super) fn are_notices_read() -> bool {
+    stderr().is_terminal()
+}
+
 /// Tells stderr what the operator should know, apart from what the command answers.
-#[expect(clippy::print_stderr, reason = "warnings must not mix with the answer on stdout")]
 pub(super) fn warning(text: &str) {
-    eprintln!("warning: {}", visible(text));
+    error_line(&format!("warning: {}", visible(text)));
+}
+
+/// Prints a [`visible`] line to stderr. Where nobody reads it, there is nobody to tell that: `eprintln!` would panic.
+pub(super) fn error_line(line: &str) {
+    let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::listing::Listing;
 use super::look::{Look, Register, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, clipped, visible, wrapped};
+use super::table::{Cell, Column, Screen};
 use super::values;
 use crate::config::Config;
 use clap::Args;
@@ -50,9 +50,7 @@ async fn list(
     screen: Screen,
     out: &mut Out<'_>,
 ) -> anyhow::Result<()> {
-    // On a terminal the particulars stand under their row: they are as long as a line, and say what was wrong.
-    let detail = screen.width.is_none().then_some(Column::new("DETAIL", 8));
-    let mut listing = Listing::new(COLUMNS.into_iter().chain(detail), screen, as_json);
+    let mut listing = Listing::new(COLUMNS, screen, as_json);
     let mut behind = None;
     loop {
         let page = refusals.page(filter, behind, PAGE).await?;
@@ -61,26 +59,13 @@ async fn list(
         };
         behind = Some((last.refusal.at, last.number));
         for refused in &page {
-            if listing.is_json() {
-                listing.object(out, &json_of(refused))?;
-                continue;
-            }
-            let mut cells = cells(refused);
-            let detail = &refused.refusal.detail;
-            if let Some(room) = screen.width {
-                listing.row(out, cells)?;
-                let lines = wrapped(&visible(detail), room.saturating_sub(INDENT.len()));
-                lines.iter().try_for_each(|line| listing.note(out, clipped(&format!("{INDENT}{line}"), room)))?;
-            } else {
-                cells.push(Cell::new(detail));
-                listing.row(out, cells)?;
-            }
+            listing.record(out, || json_of(refused), || cells(refused))?;
         }
     }
 }
 
 /// Who was refused, and why, is what is looked for.
-const COLUMNS: [Column; 8] = [
+const COLUMNS: [Column; 9] = [
     Column::new("TIME", 20),
     Column::beside("STATUS", 6),
     Column::beside("OPERATION", 8),
@@ -89,10 +74,8 @@ const COLUMNS: [Column; 8] = [
     Column::beside("CREDENTIAL", 4),
     Column::beside("SERIAL", 6),
     Column::beside("VERSION", 4),
+    Column::below("DETAIL"),
 ];
-
-/// What stands before the particulars.
-const INDENT: &str = "  ";
 
 fn cells(refused: &Refused) -> Vec<Cell> {
     let refusal = &refused.refusal;
@@ -105,6 +88,7 @@ fn cells(refused: &Refused) -> Vec<Cell> {
         Cell::new(refusal.credential.as_str()),
         Cell::new(&refusal.serial_number),
         Cell::new(&refusal.application_version),
+        Cell::new(&refusal.detail),
     ]
 }
 

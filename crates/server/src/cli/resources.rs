@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::listing::Listing;
 use super::look::{Look, Register, json_line, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen};
+use super::table::{Cell, Column, Screen, WHOLE};
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -119,12 +119,12 @@ async fn list(
 }
 
 const COLUMNS: [Column; 6] = [
-    Column::new("ORGANIZATION", 6),
-    Column::new("DOMAIN", 6),
+    Column::new("ORGANIZATION", 8),
+    Column::beside("DOMAIN", WHOLE),
     Column::new("TYPE", 6),
-    Column::new("NAME", 8),
-    Column::new("GUID", 36),
-    Column::new("SHA1", 6),
+    Column::new("NAME", 12),
+    Column::new("GUID", WHOLE),
+    Column::beside("SHA1", WHOLE),
 ];
 
 fn cells(organization: &str, domain: Domain, item: &ResourceListItem) -> Vec<Cell> {
@@ -215,6 +215,7 @@ fn json_of(organization: &str, resource: &StoredResource, meta: &Value) -> Value
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::table::columns_of;
     use domain::caller::OrganizationId;
     use domain::fleet::FleetRegistry;
     use domain::resource::{NewResource, ResourceType};
@@ -243,6 +244,21 @@ mod tests {
 
     async fn id(store: &InMemoryStore, name: String) -> OrganizationId {
         store.organizations(Some(name)).await.unwrap()[0].id
+    }
+
+    #[tokio::test]
+    async fn on_a_narrow_terminal_the_guid_stays_whole_and_the_checksum_goes() {
+        let store = store().await;
+        let look = Look { organization: None, json: false };
+        let asked = List { look, types: Vec::new(), domain: None };
+        let mut answer = Vec::new();
+        let screen = Screen { width: Some(80), colours: false };
+        list(&store, &store, &asked, screen, &mut Out::new(&mut answer)).await.unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.contains(&resource_guid(1).to_string()) && answer.contains("Resource 1"), "{answer}");
+        assert!(!answer.contains("SHA1") && answer.lines().all(|line| columns_of(line) <= 80), "{answer}");
+        let names = answer.lines().next().unwrap().split_whitespace().collect::<Vec<_>>();
+        assert_eq!(names.len(), 5, "{answer}");
     }
 
     async fn listed(organization: Option<&str>, types: &[&str], domain: Option<Domain>, json: bool) -> Vec<String> {

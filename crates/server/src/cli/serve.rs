@@ -1,7 +1,7 @@
 //! `platen serve`
 
 use super::failure::Failure;
-use super::output;
+use super::{fleet, output};
 use crate::config::Config;
 use crate::shutdown::Signals;
 use crate::telemetry::OtlpTraces;
@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use domain::access::Throttle;
 use domain::blob::BlobStore;
 use domain::fleet::Fleet;
+use domain::inspection::InspectionRepository;
 use domain::refusal::RefusalRepository;
 use http_actix::{HttpConfig, Observers, TraceSink};
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -73,11 +74,19 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
 
 /// Applies the fleet file. No signal comes between: a key that is issued and not printed is lost.
 async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
-    let Some(fleet) = fleet else {
-        return Ok(());
-    };
-    let applied = wiring::fleet_service(database).apply(fleet).await.context("cannot apply the fleet file")?;
-    output::applied(&applied, |warning| tracing::warn!("{warning}"))
+    if let Some(fleet) = fleet {
+        let (service, failed) = (wiring::fleet_service(database), "cannot apply the fleet file");
+        let changes = fleet::changes(&service, fleet).await.context(failed)?;
+        let applied = service.apply(fleet).await.context(failed)?;
+        output::applied(&applied, changes.as_ref(), |warning| tracing::warn!("{warning}"))?;
+    }
+    if database.inspection().organizations(None).await?.is_empty() {
+        tracing::warn!(
+            "nobody is registered, so nobody can call yet: name organizations and users in a fleet file, and register \
+             them by platen fleet apply FILE"
+        );
+    }
+    Ok(())
 }
 
 async fn serve(

@@ -22,23 +22,41 @@ const WIDEST: usize = 60;
 /// Blanks between two columns.
 const GAP: usize = 2;
 
+/// What stands before each line of a text below its row.
+const INDENT: &str = "  ";
+
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column {
     name: &'static str,
-    /// The width to which a narrow terminal may bring it.
+    /// The width to which a narrow terminal may bring it; [`WHOLE`] for what is useless when it is cut.
     least: usize,
-    is_beside: bool,
+    kind: Kind,
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Main,
+    Beside,
+    Below,
+}
+
+/// The least width of a column whose texts are shown whole.
+pub(super) const WHOLE: usize = usize::MAX;
 
 impl Column {
     pub(super) const fn new(name: &'static str, least: usize) -> Self {
-        Self { name, least, is_beside: false }
+        Self { name, least, kind: Kind::Main }
     }
 
     /// A column that is beside the point of its table. On a narrow terminal it gives way first, wholly if need be.
     pub(super) const fn beside(name: &'static str, least: usize) -> Self {
-        Self { name, least, is_beside: true }
+        Self { name, least, kind: Kind::Beside }
+    }
+
+    /// The last column of a table, for texts as long as a line. On a terminal each stands whole below its row.
+    pub(super) const fn below(name: &'static str) -> Self {
+        Self { name, least: WHOLE, kind: Kind::Below }
     }
 }
 
@@ -71,6 +89,8 @@ enum Line {
 pub(super) struct Table {
     columns: Vec<Column>,
     screen: Screen,
+    /// Whether the last cell of a row is a text that stands below it.
+    has_text_below: bool,
     /// Once they are settled; a column without one is left out.
     widths: Option<Vec<Option<usize>>>,
     waiting: Vec<Line>,
@@ -79,13 +99,21 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn new(columns: impl IntoIterator<Item = Column>, screen: Screen) -> Self {
-        let columns = columns.into_iter().collect();
-        Self { columns, screen, widths: None, waiting: Vec::new(), waiting_bytes: 0 }
+        let (below, columns): (Vec<_>, Vec<_>) =
+            columns.into_iter().partition(|column| column.kind == Kind::Below && screen.width.is_some());
+        let has_text_below = !below.is_empty();
+        Self { columns, screen, has_text_below, widths: None, waiting: Vec::new(), waiting_bytes: 0 }
     }
 
     /// Adds a row, which has a cell for each column.
-    pub(super) fn row(&mut self, out: &mut Out<'_>, cells: Vec<Cell>) -> Result<()> {
-        self.add(out, Line::Cells(cells))
+    pub(super) fn row(&mut self, out: &mut Out<'_>, mut cells: Vec<Cell>) -> Result<()> {
+        let below = if self.has_text_below { cells.pop() } else { None };
+        self.add(out, Line::Cells(cells))?;
+        let (Some(below), Some(room)) = (below, self.screen.width) else {
+            return Ok(());
+        };
+        let lines = wrapped(&below.text, room.saturating_sub(INDENT.len()));
+        lines.iter().try_for_each(|line| self.note(out, clipped(&format!("{INDENT}{line}"), room)))
     }
 
     /// Adds a line of its own under the last row. It must be [`visible`] but for its tints.
@@ -126,40 +154,51 @@ impl Table {
 
     fn settle(&self) -> Vec<Option<usize>> {
         let most = self.screen.width.unwrap_or(WIDEST);
-        let mut widths: Vec<usize> = self.columns.iter().map(|column| width(column.name, most)).collect();
+        let mut needed = vec![0; self.columns.len()];
         for waiting in &self.waiting {
             if let Line::Cells(cells) = waiting {
-                for (found, cell) in widths.iter_mut().zip(cells) {
-                    *found = (*found).max(width(&cell.text, most));
+                for (found, cell) in needed.iter_mut().zip(cells) {
+                    *found = width(&cell.text, most).max(*found);
                 }
             }
         }
-        let mut widths: Vec<Option<usize>> = widths.into_iter().map(Some).collect();
+        let names = self.columns.iter().map(|column| width(column.name, most));
+        let mut widths: Vec<_> = names.zip(&needed).map(|(name, needed)| Some(name.max(*needed))).collect();
         if let Some(room) = self.screen.width {
-            fit(&self.columns, &mut widths, room);
+            fit(&self.columns, &needed, &mut widths, room);
         }
         widths
     }
 }
 
-/// Brings the columns into `room`. Those that are beside the point are left out, the last one first, until the least
-/// widths of all others have room. Then width is taken away, from them before any other, each time from the widest.
-fn fit(columns: &[Column], widths: &mut [Option<usize>], room: usize) {
+/// Brings the columns into `room`, of which the texts need `needed`. Those without a text are left out. Then those
+/// that are beside the point are, the last one first, until the least widths of all others have room. Then width is
+/// taken away: what only the name of a column takes, then from those that are beside the point before any other,
+/// each time from the widest.
+fn fit(columns: &[Column], needed: &[usize], widths: &mut [Option<usize>], room: usize) {
     let taken = |widths: &[Option<usize>], least: bool| {
         let kept = widths.iter().zip(columns).filter_map(|(width, column)| Some((width.as_ref()?, column)));
         kept.map(|(width, column)| GAP + if least { column.least.min(*width) } else { *width }).sum::<usize>()
     };
     let room = room + GAP;
+    if taken(widths, false) > room {
+        widths.iter_mut().zip(needed).filter(|(_, needed)| **needed == 0).for_each(|(width, _)| *width = None);
+    }
     while taken(widths, true) > room
-        && let Some(last) = (0..columns.len()).rfind(|&place| columns[place].is_beside && widths[place].is_some())
+        && let Some(last) =
+            (0..columns.len()).rfind(|&place| columns[place].kind == Kind::Beside && widths[place].is_some())
     {
         widths[last] = None;
     }
     while taken(widths, false) > room {
-        let kept = widths.iter_mut().zip(columns).filter_map(|(width, column)| Some((width.as_mut()?, column)));
-        let givers = kept.filter(|(width, column)| **width > column.least);
+        let all = widths.iter_mut().zip(columns).zip(needed);
+        let kept = all.filter_map(|((width, column), needed)| Some((width.as_mut()?, column, *needed)));
+        let givers = kept.filter(|(width, column, _)| **width > column.least);
         // Of equally wide ones the last: it is the one that says least about which row it is.
-        let Some((widest, _)) = givers.max_by_key(|(width, column)| (column.is_beside, **width)) else {
+        let rank = |(width, column, needed): &(&mut usize, &Column, usize)| {
+            (**width > *needed, column.kind == Kind::Beside, **width)
+        };
+        let Some((widest, ..)) = givers.max_by_key(rank) else {
             return;
         };
         *widest -= 1;
@@ -223,7 +262,7 @@ pub(super) fn clipped(text: &str, room: usize) -> String {
 }
 
 /// A [`visible`] text in lines of at most `room` columns, broken at blanks where there are some.
-pub(super) fn wrapped(text: &str, room: usize) -> Vec<String> {
+fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
@@ -319,6 +358,39 @@ mod tests {
         assert_eq!(at(11), "why it was…");
         assert_eq!(shown_in(columns, terminal(6), &rows), ["REASON", "why i…"]);
         assert_eq!(shown_in(columns, PIPE, &rows)[1], "a long road  why it was so  its room");
+    }
+
+    #[test]
+    fn what_is_useless_when_cut_is_whole_or_left_out() {
+        let columns = [Column::new("NAME", 4), Column::new("GUID", WHOLE), Column::beside("SHA1", WHOLE)];
+        let rows = [["a long name", "0123456789", "abcdef"]];
+        let at = |room| shown_in(columns, terminal(room), &rows).remove(1);
+        assert_eq!(at(31), "a long name  0123456789  abcdef");
+        assert_eq!(at(24), "a l…  0123456789  abcdef");
+        assert_eq!(at(23), "a long name  0123456789");
+        assert_eq!(at(16), "a l…  0123456789");
+    }
+
+    #[test]
+    fn a_name_takes_no_room_from_texts() {
+        let columns = [Column::new("APPLICATION", 4), Column::new("MESSAGE", 7), Column::new("TEXT", 4)];
+        let rows = [["Rip 12", "", "a long text"]];
+        assert_eq!(shown_in(columns, terminal(33), &rows)[0], "APPLICATION  MESSAGE  TEXT");
+        assert_eq!(shown_in(columns, terminal(32), &rows), ["APPLICATION  TEXT", "Rip 12       a long text"]);
+        assert_eq!(shown_in(columns, terminal(19), &rows), ["APPLI…  TEXT", "Rip 12  a long text"]);
+        assert_eq!(shown_in(columns, terminal(18), &rows)[1], "Rip 12  a long te…");
+    }
+
+    #[test]
+    fn long_texts_stand_whole_below_their_rows_on_a_terminal() {
+        let columns = [Column::new("NAME", 4), Column::new("AGE", 3), Column::below("TEXT")];
+        let rows = [["a", "5m", "one text of some words"], ["b", "6m", ""], ["c", "7m", "short"]];
+        let expected = ["NAME  AGE", "a     5m", "  one text of", "  some words", "b     6m", "c     7m", "  short"];
+        assert_eq!(shown_in(columns, terminal(14), &rows), expected);
+        assert_eq!(shown_in(columns, PIPE, &rows)[1], "a     5m   one text of some words");
+        for room in 1..20 {
+            assert!(shown_in(columns, terminal(room), &rows).iter().all(|line| width(line, 500) <= room));
+        }
     }
 
     #[test]

@@ -260,8 +260,8 @@ fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
     let told = refusal(Some("[web]\nport = 80"), &[]);
     assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
     assert!(!told.contains("meant"), "{told}");
-    let told = refusal(Some("bind = '1'"), &[]);
-    assert!(told.ends_with("; was http.bind or ops.bind meant?"), "{told}");
+    let bare = refusal(Some("bind = '1'"), &[]);
+    assert!(bare.ends_with("; was http.bind or ops.bind meant?"), "{bare}");
     assert!(
         told.ends_with("allowed are http, ops, database, blobs, limits, abuse, retention, log, telemetry"),
         "{told}"

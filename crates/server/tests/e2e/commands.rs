@@ -2,6 +2,7 @@
 
 use crate::support::{ANNS_KEY, FLEET, Site};
 use serde_json::{Value, json};
+use std::process::Stdio;
 
 /// A fleet that conflicts with [`FLEET`]: another organization with the same computer.
 const CONFLICTING: &str = r#"{ "organizations": [ { "name": "Beta Print",
@@ -22,10 +23,45 @@ fn help_and_version_answer_on_stdout() {
 #[test]
 fn wrong_usage_ends_with_two_and_one_line() {
     let site = Site::new();
-    for line in ["serv", "serve --port 1", "fleet", "fleet apply", "key issue --user Ann", "migrate now"] {
+    let lines = [
+        ("serv", "platen"),
+        ("serve --port 1", "platen serve"),
+        ("fleet", "platen fleet"),
+        ("fleet apply", "platen fleet apply"),
+        ("key issue --user Ann", "platen key issue"),
+        ("migrate now", "platen migrate"),
+    ];
+    for (line, command) in lines {
         let told = site.run(line).failed(2);
-        assert!(told.starts_with("error: ") && told.ends_with("(see platen --help)"), "{line}: {told}");
+        let end = format!("(see {command} --help)");
+        assert!(told.starts_with("error: ") && told.ends_with(&end), "{line}: {told}");
     }
+}
+
+/// As `platen serve 2>&1 | head -1` leaves it.
+#[test]
+fn an_error_that_nobody_reads_ends_with_its_code() {
+    let site = Site::new();
+    for (line, code) in [("serve", 1), ("serv", 2), ("", 2)] {
+        // What the server logs before it fails is written to nobody too.
+        let mut command = site.command();
+        command
+            .args(line.split_whitespace())
+            .env("PLATEN_HTTP_BIND", "")
+            .env("PLATEN_HTTP__BIND", "192.0.2.1:1")
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stderr.take());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{line}");
+    }
+}
+
+#[test]
+fn a_copy_onto_itself_is_refused() {
+    let site = Site::new();
+    site.write("same.toml", &site.read("platen.toml"));
+    let expected = "error: target same.toml: both sides use one database and one blob store: nothing would be copied";
+    assert_eq!(site.run("copy --to same.toml").failed(2), expected);
 }
 
 #[test]

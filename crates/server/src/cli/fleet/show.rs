@@ -4,7 +4,7 @@ use crate::cli::failure::Failure;
 use crate::cli::listing::Listing;
 use crate::cli::look::{Look, Register, look};
 use crate::cli::output::Out;
-use crate::cli::table::{Cell, Column, Screen};
+use crate::cli::table::{Cell, Column, Screen, WHOLE};
 use crate::config::Config;
 use crate::{fleet_json, wiring};
 use anyhow::Result;
@@ -47,10 +47,10 @@ async fn show(
 }
 
 const COLUMNS: [Column; 5] = [
-    Column::new("ORGANIZATION", 8),
-    Column::new("KIND", 8),
+    Column::beside("ORGANIZATION", 6),
+    Column::beside("KIND", 8),
     Column::new("NAME", 8),
-    Column::new("GUID", 8),
+    Column::new("GUID", WHOLE),
     Column::new("DETAILS", 8),
 ];
 
@@ -113,13 +113,16 @@ mod tests {
     use std::sync::Arc;
 
     async fn shown(organization: Option<&str>, json: bool) -> anyhow::Result<String> {
+        shown_on(Screen { width: None, colours: false }, organization, json).await
+    }
+
+    async fn shown_on(screen: Screen, organization: Option<&str>, json: bool) -> anyhow::Result<String> {
         let store = InMemoryStore::new();
         store.apply(&a_fleet(), &[], at(0)).await.unwrap();
         let clock = Arc::new(FixedClock::new(at(0)));
         let fleet = FleetService::new(Arc::new(store.clone()), clock, Arc::new(CountingIds::default()));
         let mut answer = Vec::new();
         let asked = Look { organization: organization.map(str::to_owned), json };
-        let screen = Screen { width: None, colours: false };
         show(&store, &fleet, &asked, screen, &mut Out::new(&mut answer)).await?;
         Ok(String::from_utf8(answer).unwrap())
     }
@@ -143,6 +146,16 @@ mod tests {
         assert!(table.contains("  Ann") && table.contains("  Bob") && !table.contains("Zenith"), "{table}");
         let all = shown(None, false).await.unwrap();
         assert!(all.contains("Zenith Media") && all.contains("publisher") && all.contains("Acme Print"), "{all}");
+    }
+
+    #[tokio::test]
+    async fn guids_are_whole_on_a_narrow_terminal() {
+        let screen = Screen { width: Some(80), colours: false };
+        let table = shown_on(screen, None, false).await.unwrap();
+        let records = acme_records();
+        for guid in [records.computer.to_string(), records.queue.to_string(), records.job.to_string()] {
+            assert!(table.contains(&guid), "{table}");
+        }
     }
 
     #[tokio::test]
