@@ -55,7 +55,8 @@ async fn a_list_takes_no_more_memory_however_long_it_and_its_rows_are() {
         forget_peak();
         let before = peak();
         assert_eq!(read(&test).await, (20_200, 200 * MIB + 40 * 500 * 150));
-        let risen = peak() - before;
+        // The kernel counts in batches for each processor: a peak may even seem to sink.
+        let risen = peak().saturating_sub(before);
         assert!(risen < 32 * MIB, "the list took {} MiB", risen / MIB);
     }
 }
