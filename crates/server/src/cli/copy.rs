@@ -88,7 +88,7 @@ async fn confirm_alone(side: &str, database: &Database) -> Result<()> {
 async fn copy_all(blobs: Blobs, from: &Database, to: &Database) -> Result<Contents> {
     let bar = bar();
     let report = |table: &str, records: CopiedRecords| {
-        bar.set_message(format!("{table}: {} records", records.copied + records.kept));
+        bar.set_message(format!("records of {table}: {}", records.copied + records.kept));
     };
     let records = RecordCopy::new(from, to, &report);
     let failed = "cannot copy the records";
