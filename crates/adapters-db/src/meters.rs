@@ -3,22 +3,6 @@
 use metering::{GaugeHandle, catalog};
 use sea_orm::{DatabaseConnection, DbBackend};
 
-/// One thing that is there, counted by a gauge until it is dropped.
-pub(crate) struct Counted(GaugeHandle);
-
-impl Counted {
-    pub(crate) fn by(gauge: &GaugeHandle) -> Self {
-        gauge.increment(1.0);
-        Self(gauge.clone())
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.decrement(1.0);
-    }
-}
-
 /// The connections of pools, which must be asked for their numbers.
 pub(crate) struct PoolMeters {
     pools: Vec<DatabaseConnection>,

@@ -2,10 +2,9 @@
 //! when it is given back, because it never is (decision 0026).
 
 use crate::error::may_pass;
-use crate::meters::Counted;
 use crate::occupancy::enter;
 use crate::open::{PAUSE, TRUSTED, answers, named_in};
-use metering::{GaugeHandle, catalog};
+use metering::{Counted, GaugeHandle, catalog};
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection};
 use std::sync::Arc;

@@ -4,9 +4,8 @@
 //! that answers nobody.
 
 use crate::error::unavailable;
-use crate::meters::Counted;
 use domain::error::StoreError;
-use metering::{GaugeHandle, catalog};
+use metering::{Counted, GaugeHandle, catalog};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -108,17 +108,32 @@ impl Shared {
         self.config.observers.refusals.as_deref().filter(|_| self.side == Side::Api)
     }
 
-    fn new(
-        side: Side,
-        config: Arc<HttpConfig>,
-        services: Arc<Services>,
-        metrics: Metrics,
-        meters: Arc<Meters>,
-    ) -> Arc<Self> {
-        let document = openapi::document(&config.base_path).into();
-        let router = Router::new(side, &config.base_path);
-        let uploads = Uploads::new(config.uploads);
-        Arc::new(Self { side, router, services, config, metrics, document, meters, uploads })
+    /// What the requests to the API share.
+    fn new(config: HttpConfig, services: Arc<Services>, metrics: Metrics) -> Arc<Self> {
+        Arc::new(Self {
+            side: Side::Api,
+            router: Router::new(Side::Api, &config.base_path),
+            services,
+            metrics,
+            document: openapi::document(&config.base_path).into(),
+            meters: Arc::new(Meters::new()),
+            uploads: Uploads::new(config.uploads),
+            config: Arc::new(config),
+        })
+    }
+
+    /// The same for the operators' listener.
+    fn for_ops(&self) -> Arc<Self> {
+        Arc::new(Self {
+            side: Side::Ops,
+            router: Router::new(Side::Ops, &self.config.base_path),
+            services: Arc::clone(&self.services),
+            config: Arc::clone(&self.config),
+            metrics: Arc::clone(&self.metrics),
+            document: self.document.clone(),
+            meters: Arc::clone(&self.meters),
+            uploads: Arc::clone(&self.uploads),
+        })
     }
 }
 
@@ -132,11 +147,8 @@ pub fn serve(
     ops: TcpListener,
     metrics: Arc<dyn Fn() -> String + Send + Sync>,
 ) -> io::Result<Serving> {
-    let config = Arc::new(config);
-    let meters = Arc::new(Meters::new());
-    let for_ops =
-        Shared::new(Side::Ops, Arc::clone(&config), Arc::clone(&services), Arc::clone(&metrics), Arc::clone(&meters));
-    let for_api = Shared::new(Side::Api, config, services, metrics, meters);
+    let for_api = Shared::new(config, services, metrics);
+    let for_ops = for_api.for_ops();
     let workers = for_api.config.workers.max(1);
     let connections = (for_api.config.max_connections / workers).max(1);
     let api = listen("api", api, for_api, workers, connections)?;

@@ -2,7 +2,7 @@
 //! their turn (decision 43 of docs/decisions).
 
 use domain::caller::OrganizationId;
-use metering::{GaugeHandle, catalog};
+use metering::{Counted, GaugeHandle, catalog};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -54,12 +54,6 @@ struct Member {
     turns: Option<Arc<Turns>>,
 }
 
-/// One in the line, counted by a gauge.
-struct Waiting<'a> {
-    gauge: &'a GaugeHandle,
-    _place: OwnedSemaphorePermit,
-}
-
 /// Whose turns are used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
@@ -99,8 +93,8 @@ impl Uploads {
         if let Ok(turn) = turns.running.clone().try_acquire_owned() {
             return Some(turn);
         }
-        let place = turns.line.clone().try_acquire_owned().ok()?;
-        let _waiting = Waiting::new(&self.waiting, place);
+        let _place = turns.line.clone().try_acquire_owned().ok()?;
+        let _waiting = Counted::by(&self.waiting);
         // Never closed.
         timeout_at(end, turns.running.clone().acquire_owned()).await.ok()?.ok()
     }
@@ -133,19 +127,6 @@ impl Drop for Member {
         {
             entry.remove();
         }
-    }
-}
-
-impl<'a> Waiting<'a> {
-    fn new(gauge: &'a GaugeHandle, place: OwnedSemaphorePermit) -> Self {
-        gauge.increment(1.0);
-        Self { gauge, _place: place }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.gauge.decrement(1.0);
     }
 }
 

@@ -5,10 +5,12 @@
 //! up once, when the thing that records is made, and costs one atomic step after that.
 
 pub mod catalog;
+mod counted;
 mod family;
 mod kinds;
 
 pub use catalog::ALL;
+pub use counted::Counted;
 pub use family::Family;
 pub use kinds::{Counter, Gauge, Histogram, Kind, Metric};
 pub use metrics::{Counter as CounterHandle, Gauge as GaugeHandle, Histogram as HistogramHandle};

@@ -1,8 +1,7 @@
 //! Room for the records that wait to be written, in records and in bytes (decision 0028).
 
-use crate::meters::Counted;
 use domain::error::StoreError;
-use metering::{GaugeHandle, catalog};
+use metering::{Counted, GaugeHandle, catalog};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
