@@ -164,8 +164,8 @@ impl Database {
             diagnosis,
             presence,
         });
-        let group = Arc::new(GroupCommit::start(core.clone()));
-        let look_ups = (backend == DbBackend::Postgres).then(|| Arc::new(LookUps::start(&core)));
+        let group = Arc::new(GroupCommit::new(core.clone()));
+        let look_ups = (backend == DbBackend::Postgres).then(|| Arc::new(LookUps::new(&core)));
         let pools = has_two_pools.then(|| core.writes.clone()).into_iter().chain([core.reads.clone()]).collect();
         Ok(Self { core, group, look_ups, pools: Arc::new(PoolMeters::new(pools)) })
     }

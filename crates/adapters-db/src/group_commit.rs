@@ -1,9 +1,8 @@
 //! Many waiting writes, one commit.
 //!
-//! Requests that write log entries, device statuses and crash reports wait in a bounded queue. One
-//! task takes all that has gathered while its last commit ran, writes it with as few statements as
-//! can be, and tells each request its own outcome. A single request is written at once. The order of
-//! the queue is the order of receipt.
+//! Requests that write log entries, device statuses and crash reports wait in a bounded queue. The task
+//! of each lane takes all that has gathered while its last commit ran, writes it with as few statements as
+//! can be, and tells each request its own outcome. A single request is written at once.
 
 mod batch;
 mod postgres;
@@ -17,15 +16,16 @@ use crate::core::Core;
 use crate::device_status::NewStatus;
 use crate::entity::{crash_part, crash_report};
 use crate::error::unavailable;
+use crate::lanes::{Closed, Lanes};
 use crate::log_entry;
 use domain::error::StoreError;
 use futures_util::FutureExt;
 use progress::Progress;
 use queue::{Place, Queue};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::JoinHandle;
+use sea_orm::DbBackend;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use writer::{Failure, Writer};
 
@@ -50,27 +50,29 @@ struct Request {
     _place: Place,
 }
 
-/// The queue and the task behind it.
+/// The queue and the tasks behind it.
 pub(crate) struct GroupCommit {
     core: Arc<Core>,
     places: Queue,
-    requests: mpsc::UnboundedSender<Request>,
+    lanes: Lanes<Request>,
     progress: Arc<Progress>,
-    closing: Arc<Notify>,
-    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl GroupCommit {
-    /// Starts the writing task. It ends when it is told to, or when nobody can ask it any more.
-    pub(crate) fn start(core: Arc<Core>) -> Self {
-        let (sender, requests) = mpsc::unbounded_channel();
-        let closing = Arc::new(Notify::new());
+    pub(crate) fn new(core: Arc<Core>) -> Self {
         let progress = Arc::new(Progress::new());
-        let writing = write_all(Writer::new(&core), requests, closing.clone(), progress.clone());
-        let writer = Mutex::new(Some(core.runtime.spawn(writing)));
+        let serve = {
+            let (core, progress) = (core.clone(), progress.clone());
+            Box::new(move |requests| write_all(Writer::new(&core), requests, progress.clone()).boxed())
+        };
+        let lanes = match core.backend {
+            DbBackend::Postgres => Lanes::of_askers(serve),
+            // One connection writes.
+            _ => Lanes::single(core.runtime.clone(), serve),
+        };
         // Who gets a place late still has time for the writing.
         let places = Queue::new(core.patience / 2);
-        Self { core, places, requests: sender, progress, closing, writer }
+        Self { core, places, lanes, progress }
     }
 
     /// Writes `record`, whose texts have `bytes`; it is durable when this succeeds. Once it is in the
@@ -79,7 +81,7 @@ impl GroupCommit {
         let write = async {
             let (outcome, written) = oneshot::channel();
             let place = self.places.place(bytes).await?;
-            self.requests.send(Request { record, bytes, outcome, _place: place }).map_err(|_| closed())?;
+            self.lanes.send(Request { record, bytes, outcome, _place: place }).map_err(|Closed| closed())?;
             written.await.map_err(|_| closed())?
         };
         timeout(self.core.patience, write).await.map_err(|_| unavailable("the database didn't answer in time"))?
@@ -92,12 +94,7 @@ impl GroupCommit {
 
     /// Writes what waits, takes nothing more, and ends.
     pub(crate) async fn close(&self) {
-        self.closing.notify_one();
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(writer) = writer {
-            // Should the task have panicked, there is nothing left to wait for.
-            let _ = writer.await;
-        }
+        self.lanes.close().await;
     }
 }
 
@@ -105,23 +102,8 @@ fn closed() -> StoreError {
     unavailable("the database is closed")
 }
 
-async fn write_all(
-    mut writer: Writer,
-    mut requests: mpsc::UnboundedReceiver<Request>,
-    closing: Arc<Notify>,
-    progress: Arc<Progress>,
-) {
-    loop {
-        let first = tokio::select! {
-            () = closing.notified() => {
-                requests.close();
-                continue;
-            }
-            first = requests.recv() => first,
-        };
-        let Some(first) = first else {
-            return writer.close().await;
-        };
+async fn write_all(mut writer: Writer, mut requests: mpsc::UnboundedReceiver<Request>, progress: Arc<Progress>) {
+    while let Some(first) = requests.recv().await {
         let batch = gather(first, &mut requests);
         progress.begin();
         // A panic must not stop the writing for ever; whose outcome is dropped is told so.
@@ -133,6 +115,7 @@ async fn write_all(
             progress.rest();
         }
     }
+    writer.close().await;
 }
 
 /// All that waits, up to the bounds of one commit.

@@ -25,6 +25,7 @@ mod error;
 mod fleet;
 mod group_commit;
 mod inspection;
+mod lanes;
 mod ledger;
 mod log_entry;
 mod meters;

@@ -25,8 +25,8 @@ impl SqliteWriter {
     /// Writes all of `batch` or nothing.
     pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
         let mut connection = self.pool.acquire().await?;
-        if batch.len() == 1 {
-            // One statement is a transaction of its own.
+        if batch.tables().count() == 1 && batch.len() <= MOST_ROWS {
+            // One statement is a transaction of its own, and each one is handed to the thread of the connection.
             return self.insert(&mut connection, batch).await;
         }
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
@@ -36,9 +36,12 @@ impl SqliteWriter {
 
     async fn insert(&mut self, connection: &mut SqliteConnection, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
         for rows in batch.tables() {
-            for cells in chunks(rows) {
-                let text = self.text(rows.table, cells.len() / rows.table.columns.len());
-                sqlx::query_with(AssertSqlSafe(text), arguments(cells)?).execute(&mut *connection).await?;
+            let width = rows.table.columns.len();
+            for cells in rows.cells.chunks(MOST_ROWS * width) {
+                let places = places(cells.len() / width);
+                let text = self.text(rows.table, places);
+                let arguments = arguments(cells, places * width)?;
+                sqlx::query_with(AssertSqlSafe(text), arguments).execute(&mut *connection).await?;
             }
         }
         Ok(())
@@ -49,15 +52,25 @@ impl SqliteWriter {
     }
 }
 
-fn statement(table: &Table, rows: usize) -> String {
-    let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
-    table.insert(&format!("VALUES {}", vec![row; rows].join(", ")))
+/// Places for rows in the statement that writes so many: a power of two. There are few different statements then, and
+/// the engine has each of them prepared.
+fn places(rows: usize) -> usize {
+    rows.next_power_of_two()
 }
 
-fn arguments(cells: &[Cell<'_>]) -> Result<SqliteArguments, sqlx::Error> {
+/// The statement that writes the rows in so many places, of which the last may be empty.
+fn statement(table: &Table, places: usize) -> String {
+    let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
+    let rows = format!("VALUES {}", vec![row; places].join(", "));
+    // The first column of every table is part of its key, or its owner.
+    table.insert(&if places == 1 { rows } else { format!("SELECT * FROM ({rows}) WHERE column1 IS NOT NULL") })
+}
+
+/// The values of a statement that has so many.
+fn arguments(cells: &[Cell<'_>], all: usize) -> Result<SqliteArguments, sqlx::Error> {
     let mut arguments = SqliteArguments::default();
-    arguments.reserve(cells.len(), 0);
-    for cell in cells {
+    arguments.reserve(all, 0);
+    for cell in cells.iter().chain(std::iter::repeat(&Cell::Null)).take(all) {
         let added = match *cell {
             Cell::Null => arguments.add(None::<i64>),
             Cell::Integer(number) => arguments.add(number),
@@ -71,35 +84,22 @@ fn arguments(cells: &[Cell<'_>]) -> Result<SqliteArguments, sqlx::Error> {
     Ok(arguments)
 }
 
-/// Cuts rows into lengths that are powers of two: there are few different statements then, and the
-/// engine has each of them prepared.
-fn chunks<'r, 'a>(rows: &'r Rows<'a>) -> impl Iterator<Item = &'r [Cell<'a>]> {
-    let width = rows.table.columns.len();
-    let mut cells = &rows.cells[..];
-    std::iter::from_fn(move || {
-        let length = 1 << (cells.len() / width).min(MOST_ROWS).checked_ilog2()?;
-        let (chunk, rest) = cells.split_at(length * width);
-        cells = rest;
-        Some(chunk)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device_status;
+    use crate::log_entry;
 
-    fn lengths(rows: usize) -> Vec<usize> {
-        let width = device_status::TABLE.columns.len();
-        let rows = Rows { table: &device_status::TABLE, cells: vec![Cell::Null; rows * width] };
-        chunks(&rows).map(|chunk| chunk.len() / width).collect()
+    #[test]
+    fn there_are_few_statements() {
+        let lengths: Vec<usize> = [1, 2, 3, 7, 129, MOST_ROWS].map(places).to_vec();
+        assert_eq!(lengths, [1, 2, 4, 8, 256, 256]);
     }
 
     #[test]
-    fn rows_are_cut_into_powers_of_two() {
-        assert!(lengths(0).is_empty());
-        assert_eq!(lengths(1), [1]);
-        assert_eq!(lengths(7), [4, 2, 1]);
-        assert_eq!(lengths(600), [256, 256, 64, 16, 8]);
+    fn empty_places_are_filled_up() {
+        let cells = [Cell::BigInt(1), Cell::Text("a")];
+        assert_eq!(arguments(&cells, 8).unwrap().len(), 8);
+        assert!(statement(&log_entry::TABLE, 2).ends_with("WHERE column1 IS NOT NULL "));
+        assert!(!statement(&log_entry::TABLE, 1).contains("WHERE"));
     }
 }

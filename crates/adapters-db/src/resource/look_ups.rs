@@ -1,7 +1,7 @@
 //! Many look-ups of resources, one question, on `PostgreSQL`.
 //!
 //! A look-up is cheap, a question isn't: two round trips through the pool, a plan to start, a thread to
-//! wake. One task takes all look-ups that have gathered while its last question was answered and asks for
+//! wake. The task of each lane takes all look-ups that have gathered while its last question was answered and asks for
 //! them together, over a connection of its own (decision 0026). A single look-up is asked for at once.
 //! An answer is never older than its look-up: the question begins after it.
 
@@ -9,16 +9,17 @@ use super::OF_GUIDS;
 use crate::core::Core;
 use crate::entity::resource;
 use crate::error::{store_error, unavailable};
+use crate::lanes::{Closed, Lanes};
 use crate::own_connection::OwnConnection;
 use crate::turns::{Turn, Turns};
 use domain::error::StoreError;
+use futures_util::FutureExt;
 use sea_orm::sqlx::postgres::PgRow;
 use sea_orm::sqlx::{self, Row};
 use sea_orm::{DbErr, RuntimeErr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -38,46 +39,38 @@ struct LookUp {
     found: oneshot::Sender<Result<Option<resource::Model>, StoreError>>,
 }
 
-/// The queue and the task behind it.
+/// The places and the tasks behind them.
 pub(crate) struct LookUps {
-    queue: Mutex<Option<mpsc::Sender<LookUp>>>,
+    lanes: Lanes<LookUp>,
     turns: Arc<Turns>,
-    asking: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl LookUps {
-    /// Starts the task. It ends when it is told to, or when nobody can ask it any more.
-    pub(crate) fn start(core: &Core) -> Self {
+    pub(crate) fn new(core: &Core) -> Self {
         let options = core.reads.get_postgres_connection_pool().connect_options();
-        let connection = OwnConnection::new(options, core.patience, "looking_up");
-        let (queue, look_ups) = mpsc::channel(PLACES);
-        let asking = core.runtime.spawn(ask_all(connection, look_ups, core.patience));
-        let turns = Turns::new(PLACES, core.patience / 2);
-        Self { queue: Mutex::new(Some(queue)), turns, asking: Mutex::new(Some(asking)) }
+        let patience = core.patience;
+        let lanes = Lanes::of_askers(Box::new(move |look_ups| {
+            ask_all(OwnConnection::new(options.clone(), patience, "looking_up"), look_ups, patience).boxed()
+        }));
+        Self { lanes, turns: Turns::new(PLACES, patience / 2) }
     }
 
     /// The resource of an organization, waited for as long as it takes once it has a place.
     pub(crate) async fn find(&self, key: Key) -> Result<Option<resource::Model>, StoreError> {
         let closed = || unavailable("the database is closed");
-        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(closed)?;
         let turn = self.turns.take().await?;
         let (found, answer) = oneshot::channel();
-        queue.send(LookUp { key, turn, found }).await.map_err(|_| closed())?;
+        self.lanes.send(LookUp { key, turn, found }).map_err(|Closed| closed())?;
         answer.await.map_err(|_| closed())?
     }
 
     /// Answers what waits, takes nothing more, and ends.
     pub(crate) async fn close(&self) {
-        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(asking) = asking {
-            // Should the task have panicked, there is nothing left to wait for.
-            let _ = asking.await;
-        }
+        self.lanes.close().await;
     }
 }
 
-async fn ask_all(mut connection: OwnConnection, mut look_ups: mpsc::Receiver<LookUp>, patience: Duration) {
+async fn ask_all(mut connection: OwnConnection, mut look_ups: mpsc::UnboundedReceiver<LookUp>, patience: Duration) {
     let mut together = Vec::with_capacity(TOGETHER);
     while look_ups.recv_many(&mut together, TOGETHER).await > 0 {
         // Those who have gone away meanwhile need no answer.
