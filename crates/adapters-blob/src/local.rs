@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Written and removed to learn whether the folder can be written to.
 const PROBE_FILE: &str = ".platen-probe";
@@ -34,7 +35,7 @@ const PROBE: [u8; 4096] = [0; 4096];
 
 /// Small blobs cost one file, two syncs and one change to a blocking thread; large ones are hashed and
 /// written in pieces of this size, side by side, while the next is received.
-const MANNER: Manner = Manner { part_size: 256 * 1024, parts_at_once: 2, patience: None, removal_pauses: &[] };
+const MANNER: Manner = Manner { part_size: 512 * 1024, parts_at_once: 2, patience: None, removal_pauses: &[] };
 
 /// A folder on a local disk.
 pub(crate) struct LocalPlace {
@@ -57,6 +58,11 @@ impl LocalPlace {
         let files = LocalFileSystem::new_with_prefix(&root).map_err(io::Error::from)?.with_fsync(true);
         let name = format!("folder {}", root.display());
         Ok(Self { name, presence: Presence::begin(&root), root, files, durable: Arc::default() })
+    }
+
+    /// Where `object_store` writes a blob until it is whole.
+    fn unfinished(&self, key: &BlobKey) -> PathBuf {
+        self.root.join(format!("{key}#1"))
     }
 }
 
@@ -94,7 +100,12 @@ impl Place for LocalPlace {
     async fn begin_parts(&self, location: &Path) -> object_store::Result<Box<dyn MultipartUpload>> {
         // The file is opened wherever this is polled, which must not be a thread that serves others.
         let (files, location, runtime) = (self.files.clone(), location.clone(), Handle::current());
-        tokio::task::spawn_blocking(move || runtime.block_on(files.put_multipart(&location))).await?
+        spawn_blocking(move || runtime.block_on(files.put_multipart(&location))).await?
+    }
+
+    fn settle(&self, key: &BlobKey) -> Option<JoinHandle<()>> {
+        let unfinished = self.unfinished(key);
+        Some(spawn_blocking(move || drop(File::open(unfinished).and_then(|file| file.sync_data()))))
     }
 
     async fn abort_parts(&self, key: &BlobKey, _parts: &mut Box<dyn MultipartUpload>) -> object_store::Result<()> {
@@ -104,7 +115,7 @@ impl Place for LocalPlace {
 
     async fn discard(&self, key: &BlobKey) -> object_store::Result<()> {
         let published = self.root.join(key.as_str());
-        let unfinished = self.root.join(format!("{key}#1"));
+        let unfinished = self.unfinished(key);
         let remove = move || removed(&unfinished).and_then(|_| removed(&published)).map(|_| ());
         blocking(remove).await.map_err(generic)
     }
@@ -152,7 +163,7 @@ impl Place for LocalPlace {
 
 /// Runs `work` on a thread that may wait for the disk.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+    spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
 fn generic(error: io::Error) -> object_store::Error {

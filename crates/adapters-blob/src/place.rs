@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 /// Where blobs are kept.
@@ -50,6 +51,12 @@ pub(crate) trait Place: Send + Sync + 'static {
     /// Begins a blob of several parts.
     async fn begin_parts(&self, location: &Path) -> object_store::Result<Box<dyn MultipartUpload>> {
         self.objects().put_multipart(location).await
+    }
+
+    /// Begins to make durable what has arrived of a blob in parts, where that would else be left to its end. It
+    /// may fail in silence: the end tells.
+    fn settle(&self, _key: &BlobKey) -> Option<JoinHandle<()>> {
+        None
     }
 
     /// Removes the parts of a blob that isn't published.

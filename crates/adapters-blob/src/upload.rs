@@ -18,7 +18,7 @@ use object_store::{MultipartUpload, ObjectStoreExt, PutPayload, PutPayloadMut};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// Commands that may wait; each holds the bytes of one call.
 const WAITING: usize = 2;
@@ -29,6 +29,10 @@ const COPIED_BELOW: usize = 4096;
 /// What of a part is gathered before the upload must have a place for all of it, where places are few:
 /// small blobs never wait behind large ones.
 const UNRESERVED: usize = 64 * 1024;
+
+/// Bytes after which what has arrived is made durable: all of a large blob at its end takes as long as half of its
+/// receiving.
+const SETTLED_EVERY: u64 = 16 * 1024 * 1024;
 
 /// Putting many parts together takes a server longer than an ordinary answer, but this much faster
 /// than receiving them.
@@ -119,6 +123,9 @@ struct Upload {
     size: u64,
     parts: Option<Box<dyn MultipartUpload>>,
     running: JoinSet<object_store::Result<()>>,
+    /// Bytes of parts since it was last begun to make them durable, and that.
+    unsettled: u64,
+    settling: Option<JoinHandle<()>>,
     /// Whether the step that publishes was begun: from then on the blob may be visible.
     publishing: bool,
 }
@@ -141,6 +148,8 @@ impl Upload {
             size: 0,
             parts: None,
             running: JoinSet::new(),
+            unsettled: 0,
+            settling: None,
             publishing: false,
         }
     }
@@ -241,6 +250,11 @@ impl Upload {
             drop(permit);
             sent
         });
+        self.unsettled += bytes;
+        if self.unsettled >= SETTLED_EVERY && self.settling.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.unsettled = 0;
+            self.settling = self.place.settle(&self.key);
+        }
         Ok(())
     }
 

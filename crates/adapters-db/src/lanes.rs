@@ -7,7 +7,7 @@
 use futures_util::future::BoxFuture;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -103,6 +103,7 @@ mod tests {
     use super::*;
     use futures_util::FutureExt;
     use std::collections::BTreeSet;
+    use std::sync::Arc;
     use std::thread::{self, ThreadId};
     use tokio::sync::oneshot;
 

@@ -1,7 +1,7 @@
 //! Writes batches to `SQLite`, over the one connection that writes (decision 0022).
 
 use super::batch::Batch;
-use super::table::{Cell, Rows, Table};
+use super::table::{Cell, Table};
 use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sea_orm::sqlx::{self, Arguments, AssertSqlSafe, Connection, SqlitePool};
 use std::collections::BTreeMap;
