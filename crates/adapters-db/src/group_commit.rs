@@ -81,7 +81,14 @@ impl GroupCommit {
         let write = async {
             let (outcome, written) = oneshot::channel();
             let place = self.places.place(bytes).await?;
-            self.lanes.send(Request { record, bytes, outcome, _place: place }).map_err(|Closed| closed())?;
+            // Of two statuses of a device the later one must not be written first.
+            let device = if let Record::Status(status) = &record { Some(status.key().1) } else { None };
+            let request = Request { record, bytes, outcome, _place: place };
+            let sent = match device {
+                Some(device) => self.lanes.send_in_order(device, request),
+                None => self.lanes.send(request),
+            };
+            sent.map_err(|Closed| closed())?;
             written.await.map_err(|_| closed())?
         };
         timeout(self.core.patience, write).await.map_err(|_| unavailable("the database didn't answer in time"))?

@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
 /// Answers the requests of a lane until nobody can send any more.
 pub(crate) type Serve<T> = Box<dyn Fn(mpsc::UnboundedReceiver<T>) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -49,9 +50,18 @@ impl<T> Lanes<T> {
 
     /// Hands a request to the lane of this thread.
     pub(crate) fn send(&self, request: T) -> Result<(), Closed> {
+        self.send_by(seat(), request)
+    }
+
+    /// Hands over a request that must not overtake those of the same key, whichever thread they come from.
+    pub(crate) fn send_in_order(&self, key: Uuid, request: T) -> Result<(), Closed> {
+        self.send_by(usize::from(key.as_bytes()[15]), request)
+    }
+
+    fn send_by(&self, number: usize, request: T) -> Result<(), Closed> {
         let mut lanes = self.lanes();
         let lanes = lanes.as_mut().ok_or(Closed)?;
-        let place = seat() % lanes.len();
+        let place = number % lanes.len();
         let lane = &mut lanes[place];
         let unsent = match lane {
             Some(lane) => match lane.requests.send(request) {
@@ -144,6 +154,27 @@ mod tests {
         assert!(futures_util::future::join_all(others).await.into_iter().all(|answered| answered.unwrap()));
     }
 
+    #[tokio::test]
+    async fn requests_of_one_key_have_one_lane_whoever_sends_them() {
+        let lanes = Arc::new(Lanes::of_askers(telling()));
+        let ask = |key: u128| {
+            let lanes = Arc::clone(&lanes);
+            async move {
+                let (asker, answer) = oneshot::channel();
+                lanes.send_in_order(Uuid::from_u128(key), asker).unwrap();
+                answer.await.unwrap()
+            }
+        };
+        for key in 0..2 * LANES as u128 {
+            let first = ask(key).await;
+            let other = tokio::task::spawn_blocking({
+                let asked = ask(key);
+                move || elsewhere(asked)
+            });
+            assert_eq!(other.await.unwrap(), first);
+        }
+    }
+
     #[test]
     fn a_lane_whose_runtime_has_ended_is_begun_anew() {
         let lanes = Arc::new(Lanes::of_askers(telling()));
@@ -153,7 +184,7 @@ mod tests {
                 format!("{:?}", elsewhere(async move { ask(&lanes).await.unwrap() }))
             })
             .collect();
-        assert_eq!(threads.len(), 3 * LANES);
+        assert_eq!(threads.len(), 3 * LANES, "each was answered on its own thread");
     }
 
     #[tokio::test]
