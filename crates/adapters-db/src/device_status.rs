@@ -83,15 +83,15 @@ pub(crate) struct NewStatus {
 
 impl NewStatus {
     fn new(organization: OrganizationId, status: DeviceStatus) -> Self {
-        let ink = |ink: &RemainingInk| -> InkColumns { (ink.index, ink.name.clone(), ink.level, ink.max_level) };
-        let inks: Vec<InkColumns> = status.remaining_inks.iter().map(ink).collect();
+        let inks = status.remaining_inks.iter().map(|ink| (ink.index, &ink.name, ink.level, ink.max_level));
+        let inks = serde_json::to_string(&inks.collect::<Vec<_>>()).unwrap_or_default();
         // Amounts are kept as text: it holds doubles and whole numbers of 64 bits alike without loss.
         let (measure, amount) = match status.queue_length {
             QueueLength::Length(units) => ("Length", units.to_string()),
             QueueLength::Area(units) => ("Area", units.to_string()),
             QueueLength::Sheets(sheets) => ("Sheets", sheets.to_string()),
         };
-        Self { organization, status, inks: serde_json::json!(inks).to_string(), measure, amount }
+        Self { organization, status, inks, measure, amount }
     }
 
     /// Organization and device.

@@ -40,8 +40,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Characters of a path in the log.
 const MAX_PATH: usize = 200;
 
-/// Bytes of a body that are handed to the connection at once.
-const PIECE: usize = 64 * 1024;
+/// Bytes of a body that are handed to the connection at once: for each, the system wakes the client once.
+const PIECE: usize = 256 * 1024;
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy)]
@@ -331,7 +331,7 @@ impl MessageBody for AnswerBody {
                 }
             }
         }
-        // actix copies what it is given: large pieces would make its buffer grow, and be freed, for each.
+        // actix copies what it is given, and its buffer grows to the size of a piece.
         let piece = body.piece.split_to(body.piece.len().min(PIECE));
         body.sent += piece.len() as u64;
         Poll::Ready(Some(Ok(piece)))
