@@ -78,7 +78,9 @@ pub(super) async fn statuses(stage: &Stage, name: &'static str) -> Result<Row> {
         scenario,
         server: &server,
         watched: &[("PostgreSQL", postgres.id())],
-        reference: format!("pgbench, {CLIENTS} clients, one-row upserts of the same row into the same table, each synced"),
+        reference: format!(
+            "pgbench, {CLIENTS} clients, one-row upserts of the same row into the same table, each synced"
+        ),
         goal: Goal::AtLeast(2.0),
     };
     rated.against(stage, async || postgres.pgbench(&script, CLIENTS, stage.arguments.seconds())).await

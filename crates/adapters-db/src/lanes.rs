@@ -22,7 +22,7 @@ pub(crate) const LANES: usize = 2;
 /// The lanes, each begun by its first request.
 pub(crate) struct Lanes<T> {
     /// `None` once they are closed.
-    lanes: Mutex<Option<Vec<Option<Lane<T>>>>>,
+    open: Mutex<Option<Vec<Option<Lane<T>>>>>,
     serve: Serve<T>,
     /// Where the tasks run; `None` is the runtime of whoever begins a lane.
     runtime: Option<Handle>,
@@ -40,12 +40,12 @@ pub(crate) struct Closed;
 impl<T> Lanes<T> {
     /// Lanes on the threads of those who ask.
     pub(crate) fn of_askers(serve: Serve<T>) -> Self {
-        Self { lanes: Mutex::new(Some((0..LANES).map(|_| None).collect())), serve, runtime: None }
+        Self { open: Mutex::new(Some((0..LANES).map(|_| None).collect())), serve, runtime: None }
     }
 
     /// One lane for all, on this runtime.
     pub(crate) fn single(runtime: Handle, serve: Serve<T>) -> Self {
-        Self { lanes: Mutex::new(Some(vec![None])), serve, runtime: Some(runtime) }
+        Self { open: Mutex::new(Some(vec![None])), serve, runtime: Some(runtime) }
     }
 
     /// Hands a request to the lane of this thread.
@@ -59,8 +59,8 @@ impl<T> Lanes<T> {
     }
 
     fn send_by(&self, number: usize, request: T) -> Result<(), Closed> {
-        let mut lanes = self.lanes();
-        let lanes = lanes.as_mut().ok_or(Closed)?;
+        let mut open = self.open();
+        let lanes = open.as_mut().ok_or(Closed)?;
         let place = number % lanes.len();
         let lane = &mut lanes[place];
         let unsent = match lane {
@@ -82,7 +82,7 @@ impl<T> Lanes<T> {
 
     /// Answers what waits, takes nothing more, and ends.
     pub(crate) async fn close(&self) {
-        let lanes = self.lanes().take();
+        let lanes = self.open().take();
         for Lane { requests, task } in lanes.into_iter().flatten().flatten() {
             drop(requests);
             // Should the task have panicked, or ended with its runtime, there is nothing left to wait for.
@@ -90,8 +90,8 @@ impl<T> Lanes<T> {
         }
     }
 
-    fn lanes(&self) -> MutexGuard<'_, Option<Vec<Option<Lane<T>>>>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, Option<Vec<Option<Lane<T>>>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

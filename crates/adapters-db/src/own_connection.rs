@@ -6,7 +6,7 @@ use crate::occupancy::enter;
 use crate::open::{PAUSE, TRUSTED, answers, named_in};
 use metering::{Counted, GaugeHandle, catalog};
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
-use sea_orm::sqlx::{self, Connection};
+use sea_orm::sqlx::{self, Connection, Executor};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -18,6 +18,12 @@ pub(crate) struct OwnConnection {
     patience: Duration,
     open: GaugeHandle,
 }
+
+/// The statements of such a connection are few and always the same: planned once, not with each use. Where the values
+/// that one is used with look cheaper than any others, `PostgreSQL` would plan it anew each time, which takes
+/// longer than a look-up. A plan made while a table was small must do when it is large, so none reads a table whole.
+const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+                        SET enable_hashjoin = off; SET enable_mergejoin = off";
 
 /// The connection while it is used, counted as long as it is there. Whoever drops it gives it up.
 pub(crate) struct Held {
@@ -68,7 +74,8 @@ impl OwnConnection {
         loop {
             let entered = async {
                 let mut connection = PgConnection::connect_with(&self.options).await?;
-                enter(&mut connection).await.map(|()| connection)
+                enter(&mut connection).await?;
+                connection.execute(SETTINGS).await.map(|_| connection)
             };
             let error = match timeout_at(end, entered).await {
                 Ok(Ok(connection)) => return Ok(Held { connection, _counted: Counted::by(&self.open) }),
@@ -81,5 +88,32 @@ impl OwnConnection {
             sleep(pause).await;
             pause *= 2;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+    use sea_orm::DbBackend;
+
+    #[tokio::test]
+    async fn statements_are_planned_once_and_none_reads_a_table_whole() {
+        let engine = engines().await.into_iter().find(|engine| engine.core().backend == DbBackend::Postgres).unwrap();
+        let core = engine.core();
+        let options = core.reads.get_postgres_connection_pool().connect_options();
+        let mut own = OwnConnection::new(options, core.patience, "looking_up");
+        let mut held = own.take().await.unwrap();
+        // Nothing is in the table: reading it whole would be cheapest.
+        let ask = "SELECT guid FROM resource WHERE organization_id = $1";
+        for organization in 0..9_i64 {
+            sqlx::query(ask).bind(organization).fetch_all(&mut held.connection).await.unwrap();
+        }
+        let plans = "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement = $1";
+        let plans: (i64, i64) = sqlx::query_as(plans).bind(ask).fetch_one(&mut held.connection).await.unwrap();
+        assert_eq!(plans, (9, 0));
+        let explained = "EXPLAIN SELECT guid FROM resource WHERE organization_id = 1";
+        let plan: Vec<(String,)> = sqlx::query_as(explained).fetch_all(&mut held.connection).await.unwrap();
+        assert!(plan.iter().all(|(line,)| !line.contains("Seq Scan")), "{plan:?}");
     }
 }
