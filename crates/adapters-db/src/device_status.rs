@@ -84,6 +84,7 @@ pub(crate) struct NewStatus {
 impl NewStatus {
     fn new(organization: OrganizationId, status: DeviceStatus) -> Self {
         let inks = status.remaining_inks.iter().map(|ink| (ink.index, &ink.name, ink.level, ink.max_level));
+        // Numbers and texts can always be written.
         let inks = serde_json::to_string(&inks.collect::<Vec<_>>()).unwrap_or_default();
         // Amounts are kept as text: it holds doubles and whole numbers of 64 bits alike without loss.
         let (measure, amount) = match status.queue_length {
