@@ -81,6 +81,28 @@ async fn requests_that_wait_together_are_committed_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_any_length_is_written_whole_and_in_order() {
+    for test in [sqlite().await, postgres().await] {
+        let (logs, statuses) = (test.database.logs(), test.database.device_statuses());
+        let mut expected = Vec::new();
+        for length in [1, 3, 37, 257, 300_u128] {
+            let numbers = expected.len()..expected.len() + usize::try_from(length).unwrap();
+            let texts: Vec<String> = numbers.map(|number| number.to_string()).collect();
+            let logged = join_all(texts.iter().map(|text| logs.add(ACME, a_log_entry(text)))).await;
+            let devices = || (0..length).map(|number| DeviceGuid::from(numbered(number)));
+            let put = join_all(devices().map(|device| statuses.put(ACME, a_status(device)))).await;
+            assert!(logged.iter().chain(&put).all(Result::is_ok), "{length}");
+            for device in devices() {
+                assert_eq!(statuses.find(ACME, device).await.unwrap(), Some(a_status(device)), "{length}");
+            }
+            expected.extend(texts);
+        }
+        let listed: Vec<_> = logs.list(ACME, everything()).try_collect().await.unwrap();
+        assert!(listed.iter().rev().map(|entry| &entry.description).eq(&expected));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_statuses_in_one_commit_the_last_stays() {
     let device = DeviceGuid::from(numbered(1));
     for test in [sqlite().await, postgres().await] {
