@@ -103,9 +103,9 @@ impl Place for LocalPlace {
         spawn_blocking(move || runtime.block_on(files.put_multipart(&location))).await?
     }
 
-    fn settle(&self, key: &BlobKey) -> Option<JoinHandle<()>> {
+    fn settle(&self, key: &BlobKey) -> Option<JoinHandle<io::Result<()>>> {
         let unfinished = self.unfinished(key);
-        Some(spawn_blocking(move || drop(File::open(unfinished).and_then(|file| file.sync_data()))))
+        Some(spawn_blocking(move || File::open(unfinished)?.sync_data()))
     }
 
     async fn abort_parts(&self, key: &BlobKey, _parts: &mut Box<dyn MultipartUpload>) -> object_store::Result<()> {
@@ -297,6 +297,20 @@ mod tests {
             assert!(!is_unfinished(&format!("{key}{stranger}")), "{stranger}");
         }
         assert!(!is_unfinished("resources/0f/notes#1"));
+    }
+
+    #[tokio::test]
+    async fn what_has_arrived_is_settled_where_it_is_until_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = LocalPlace::open(folder.path()).unwrap();
+        let key = BlobKey::new(BlobKind::Resource, uuid::Uuid::from_u128(1));
+        place.prepare(&key).await.unwrap();
+        let mut parts = place.begin_parts(&place.location(&key)).await.unwrap();
+        parts.put_part("part".into()).await.unwrap();
+        place.settle(&key).unwrap().await.unwrap().unwrap();
+        parts.complete().await.unwrap();
+        let settled = place.settle(&key).unwrap().await.unwrap();
+        assert_eq!(settled.unwrap_err().kind(), ErrorKind::NotFound);
     }
 
     #[test]

@@ -53,9 +53,9 @@ pub(crate) trait Place: Send + Sync + 'static {
         self.objects().put_multipart(location).await
     }
 
-    /// Begins to make durable what has arrived of a blob in parts, where that would else be left to its end. It
-    /// may fail in silence: the end tells.
-    fn settle(&self, _key: &BlobKey) -> Option<JoinHandle<()>> {
+    /// Begins to make durable what has arrived of a blob in parts, where that would else be left to its end. A
+    /// failure counts for nothing: the end tells.
+    fn settle(&self, _key: &BlobKey) -> Option<JoinHandle<io::Result<()>>> {
         None
     }
 

@@ -4,6 +4,8 @@
 //! side.
 
 mod digest;
+#[cfg(test)]
+mod tests;
 
 use self::digest::Digest;
 use crate::error::{spelled_out, store_error};
@@ -15,6 +17,7 @@ use domain::checksum::Sha1Checksum;
 use domain::error::StoreError;
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, PutPayload, PutPayloadMut};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -125,7 +128,7 @@ struct Upload {
     running: JoinSet<object_store::Result<()>>,
     /// Bytes of parts since it was last begun to make them durable, and that.
     unsettled: u64,
-    settling: Option<JoinHandle<()>>,
+    settling: Option<JoinHandle<io::Result<()>>>,
     /// Whether the step that publishes was begun: from then on the blob may be visible.
     publishing: bool,
 }
