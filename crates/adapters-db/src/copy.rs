@@ -9,8 +9,8 @@ mod tests;
 
 use crate::core::Core;
 use crate::entity::{
-    computer, crash_part, crash_report, device, device_status, hardware_hash, job, log_entry, mis_key, organization,
-    queue, resource, resource_use, user_account,
+    computer, crash_part, crash_report, device, device_status, hardware_hash, job, log_entry, log_origin, mis_key,
+    organization, queue, resource, resource_use, user_account,
 };
 use crate::error::store_error;
 use crate::{Database, page};
@@ -27,7 +27,7 @@ use std::collections::HashMap;
 const ROWS: u64 = 200;
 
 /// Tables whose next id the engine counts.
-const COUNTED: [&str; 3] = ["organization", "user_account", "log_entry"];
+const COUNTED: [&str; 4] = ["organization", "user_account", "log_origin", "log_entry"];
 
 /// Why records can't be copied.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +124,7 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<job::Entity>(pass).await?;
         all += self.table::<resource_use::Entity>(pass).await?;
         all += self.table::<resource::Entity>(pass).await?;
+        all += self.table::<log_origin::Entity>(pass).await?;
         all += self.table::<log_entry::Entity>(pass).await?;
         all += self.table::<crash_report::Entity>(pass).await?;
         all += self.table::<crash_part::Entity>(pass).await?;

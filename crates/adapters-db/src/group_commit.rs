@@ -62,8 +62,8 @@ impl GroupCommit {
     pub(crate) fn new(core: Arc<Core>) -> Self {
         let progress = Arc::new(Progress::new());
         let serve = {
-            let (core, progress) = (core.clone(), progress.clone());
-            Box::new(move |requests| write_all(Writer::new(&core), requests, progress.clone()).boxed())
+            let (core, progress, origins) = (core.clone(), progress.clone(), Arc::new(log_entry::Origins::new()));
+            Box::new(move |requests| write_all(Writer::new(&core, origins.clone()), requests, progress.clone()).boxed())
         };
         let lanes = match core.backend {
             DbBackend::Postgres => Lanes::of_askers(serve),
@@ -140,8 +140,9 @@ fn gather(first: Request, requests: &mut mpsc::UnboundedReceiver<Request>) -> Ve
 }
 
 /// Writes a batch and tells each request its outcome; whether the database had a word on it.
-async fn commit(writer: &mut Writer, batch: Vec<Request>) -> bool {
-    match writer.write(batch.iter().map(|request| &request.record)).await {
+async fn commit(writer: &mut Writer, mut batch: Vec<Request>) -> bool {
+    let mut records: Vec<_> = batch.iter_mut().map(|request| &mut request.record).collect();
+    match writer.write(&mut records).await {
         Ok(()) => {
             for request in batch {
                 answer(request.outcome, Ok(()));
@@ -150,8 +151,8 @@ async fn commit(writer: &mut Writer, batch: Vec<Request>) -> bool {
         }
         // Nothing was written, and it may be one row's fault.
         Err(failure) if failure.is_of_the_rows() && batch.len() > 1 => {
-            for request in batch {
-                let outcome = writer.write([&request.record]).await;
+            for mut request in batch {
+                let outcome = writer.write(&mut [&mut request.record]).await;
                 answer(request.outcome, outcome.map_err(Failure::told));
             }
             true

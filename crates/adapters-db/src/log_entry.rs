@@ -2,6 +2,7 @@
 
 mod filter;
 mod list;
+mod origin;
 
 use crate::core::Core;
 use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
@@ -12,9 +13,11 @@ use domain::guid::{DeviceGuid, JobGuid, QueueGuid};
 use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use domain::text::Folded;
 use futures_util::stream::BoxStream;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use list::{Row, TextFilter, entries, matching, newest};
+pub(crate) use origin::{NewOrigin, OriginDigest, Origins};
 
 /// The log entries in a database. Entries that arrive together are committed together.
 pub struct SqlLogRepository {
@@ -50,25 +53,16 @@ pub(crate) static TABLE: Table = Table {
     name: "log_entry",
     columns: &[
         ("organization_id", Kind::BigInt),
+        ("origin_id", Kind::BigInt),
         ("received_at", Kind::BigInt),
         ("log_type", Kind::Text),
         ("description", Kind::Text),
-        ("user_name", Kind::Text),
-        ("user_folded", Kind::Text),
         ("source", Kind::Text),
         ("source_folded", Kind::Text),
-        ("version", Kind::Text),
-        ("version_folded", Kind::Text),
-        ("computer", Kind::Text),
-        ("computer_folded", Kind::Text),
-        ("serial_number", Kind::Text),
-        ("serial_folded", Kind::Text),
-        ("computer_guid", Kind::Guid),
         ("device_guid", Kind::Guid),
         ("queue_guid", Kind::Guid),
         ("job_guid", Kind::Guid),
         ("job_name", Kind::Text),
-        ("application_version", Kind::Text),
     ],
     on_conflict: "",
 };
@@ -77,34 +71,44 @@ pub(crate) static TABLE: Table = Table {
 pub(crate) struct NewRow {
     organization: OrganizationId,
     entry: NewLogEntry,
-    user: String,
+    /// Folded.
     source: String,
-    version: String,
-    computer: String,
-    serial_number: String,
+    origin: OriginDigest,
+    /// The number of its origin; the table takes no row without one.
+    origin_id: Option<i64>,
 }
 
 impl NewRow {
     fn new(organization: OrganizationId, entry: NewLogEntry) -> Self {
-        let folded = |text: &str| Folded::of(text).into_string();
-        Self {
-            organization,
-            user: folded(&entry.user),
-            source: folded(&entry.source),
-            version: folded(&entry.version),
-            computer: folded(&entry.computer),
-            serial_number: folded(&entry.serial_number),
-            entry,
-        }
+        let origin = origin::digest(organization, &entry);
+        Self { organization, source: Folded::of(&entry.source).into_string(), entry, origin, origin_id: None }
     }
 
     /// Bytes of its texts.
     fn size(&self) -> usize {
         let entry = &self.entry;
-        let kept = [&entry.description, &entry.user, &entry.source, &entry.version, &entry.computer];
-        let folded = [&self.user, &self.source, &self.version, &self.computer, &self.serial_number];
+        let of_origin = [&entry.user, &entry.version, &entry.computer, &entry.serial_number];
+        let own = [&entry.description, &entry.source, &self.source];
         let job_name = entry.job_name.as_ref().map_or(0, String::len);
-        kept.iter().chain(&folded).map(|text| text.len()).sum::<usize>() + job_name
+        own.iter().chain(&of_origin).map(|text| text.len()).sum::<usize>() + job_name
+    }
+
+    /// Takes the number of its origin if that is known, else tells the origin.
+    pub(crate) async fn number(&mut self, origins: &Origins) -> Option<OriginDigest> {
+        if self.origin_id.is_none() {
+            self.origin_id = origins.number(&self.origin, self.entry.received).await;
+        }
+        self.origin_id.is_none().then_some(self.origin)
+    }
+
+    /// Its origin, as it is to be stored.
+    pub(crate) fn new_origin(&self) -> NewOrigin {
+        NewOrigin::of(self.origin, self.organization, &self.entry)
+    }
+
+    /// Takes the number of its origin from these where it is among them.
+    pub(crate) fn number_by(&mut self, numbers: &BTreeMap<OriginDigest, i64>) {
+        self.origin_id = self.origin_id.or_else(|| numbers.get(&self.origin).copied());
     }
 }
 
@@ -115,25 +119,16 @@ impl Written for NewRow {
         let entry = &self.entry;
         cells.extend_from_slice(&[
             self.organization.0.into(),
+            self.origin_id.into(),
             entry.received.as_micros().into(),
             Cell::Text(entry.log_type.as_str()),
             (&entry.description).into(),
-            (&entry.user).into(),
-            (&self.user).into(),
             (&entry.source).into(),
             (&self.source).into(),
-            (&entry.version).into(),
-            (&self.version).into(),
-            (&entry.computer).into(),
-            (&self.computer).into(),
-            (&entry.serial_number).into(),
-            (&self.serial_number).into(),
-            entry.computer_guid.as_uuid().into(),
             entry.device_guid.map(DeviceGuid::as_uuid).into(),
             entry.queue_guid.map(QueueGuid::as_uuid).into(),
             entry.job_guid.map(JobGuid::as_uuid).into(),
             entry.job_name.as_ref().into(),
-            (&entry.application_version).into(),
         ]);
     }
 }

@@ -1,6 +1,7 @@
 //! The schema, step by step. A migration that was released is never edited: the next one goes on from it.
 
 mod initial;
+mod log_origins;
 mod refusal_senders;
 mod refusals;
 #[cfg(test)]
@@ -13,6 +14,11 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(initial::Migration), Box::new(refusals::Migration), Box::new(refusal_senders::Migration)]
+        vec![
+            Box::new(initial::Migration),
+            Box::new(refusals::Migration),
+            Box::new(refusal_senders::Migration),
+            Box::new(log_origins::Migration),
+        ]
     }
 }

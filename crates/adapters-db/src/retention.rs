@@ -136,6 +136,32 @@ mod tests {
         }
     }
 
+    /// Else the names of people stayed for ever.
+    #[tokio::test]
+    async fn what_entries_have_in_common_goes_with_the_last_of_them_unless_it_was_seen_since() {
+        for engine in engines().await {
+            engine.fill().await;
+            let origins = async || engine.number("SELECT count(*) FROM log_origin").await;
+            let remove = async |before| {
+                let retention = engine.database.retention();
+                let mut from = None;
+                while let Removal::Done { rest: Some(rest), .. } =
+                    retention.remove_logs(Timestamp::from_micros(before), from, 1000).await.unwrap()
+                {
+                    from = Some(rest);
+                }
+            };
+            engine.run("UPDATE log_origin SET seen_at = 1005000 WHERE id = 7").await;
+            remove(1_002_990).await;
+            assert_eq!(engine.number("SELECT count(*) FROM log_entry").await, 11, "{}", engine.name);
+            assert_eq!(origins().await, 12, "{}", engine.name);
+            remove(1_002_992).await;
+            assert_eq!(origins().await, 10, "{}", engine.name);
+            remove(1_004_000).await;
+            assert_eq!(origins().await, 1, "{}", engine.name);
+        }
+    }
+
     /// What was noted of a report's blobs and what is left of it are one step.
     #[tokio::test]
     async fn a_batch_that_fails_leaves_all_as_it_was() {

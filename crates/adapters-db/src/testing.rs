@@ -10,7 +10,7 @@ use sea_orm::{ConnectionTrait, DbBackend, Statement};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Resources and log entries of a filled database.
+/// Resources, and log entries, of a filled database.
 pub(crate) const ROWS: u32 = 3000;
 
 const RESOURCES: &str = "INSERT INTO resource WITH RECURSIVE numbers (n) AS
@@ -19,13 +19,31 @@ const RESOURCES: &str = "INSERT INTO resource WITH RECURSIVE numbers (n) AS
         CASE n % 5 WHEN 0 THEN 'Public' ELSE 'Private' END, 'Name ' || n, 'name ' || n, '{}', {bytes},
         'group ' || (n % 10), 'media ' || (n % 20), 'mode ' || n, 'resources/' || n, n, NULL FROM numbers";
 
-const LOG_ENTRIES: &str = "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,
+/// Of 300 origins, a hundred for each organization.
+const LOG_ORIGINS: &str =
+    "INSERT INTO log_origin (id, organization_id, user_name, user_folded, version, version_folded,
+        computer, computer_folded, serial_number, serial_folded, computer_guid, application_version, seen_at)
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 300)
+    SELECT n, 1 + n % 3, 'User ' || (n % 100), 'user ' || (n % 100), '1.0.' || (n % 50), '1.0.' || (n % 50),
+        'RIP ' || (n % 100), 'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {guid}, '9.0', 1000000 FROM
+        numbers";
+
+const LOG_ENTRIES: &str =
+    "INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source,
+        source_folded)
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
+    SELECT 1 + n % 3, 1 + (n + 299) % 300, 1000000 + n, 'log', 'Description ' || n, 'Source ' || (n % 200),
+        'source ' || (n % 200) FROM numbers";
+
+/// The same, as the schemas before the fourth have it.
+const EARLIER_LOG_ENTRIES: &str =
+    "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,
         user_folded, source, source_folded, version, version_folded, computer, computer_folded, serial_number,
         serial_folded, computer_guid, application_version)
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
     SELECT 1 + n % 3, 1000000 + n, 'log', 'Description ' || n, 'User ' || (n % 100), 'user ' || (n % 100),
         'Source ' || (n % 200), 'source ' || (n % 200), '1.0.' || (n % 50), '1.0.' || (n % 50), 'RIP ' || (n % 100),
-        'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {guid}, '9.0' FROM numbers";
+        'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {fixed}, '9.0' FROM numbers";
 
 /// One record of each kind that refers to others, in words of both engines.
 const FLEET: &[&str] = &[
@@ -105,12 +123,18 @@ impl Opened {
 
     /// Fills the tables, so that the engine has a reason to choose an index.
     pub(crate) async fn fill(&self) {
-        let (guid, bytes) = match self.core().backend {
-            DbBackend::Postgres => ("md5(n::text)::uuid", "'\\x00'::bytea"),
-            _ => ("randomblob(16)", "x'00'"),
+        let (guid, fixed, bytes) = match self.core().backend {
+            DbBackend::Postgres => ("md5(n::text)::uuid", "md5((n % 100)::text)::uuid", "'\\x00'::bytea"),
+            _ => ("randomblob(16)", "CAST(printf('%016d', n % 100) AS blob)", "x'00'"),
         };
-        for sql in [RESOURCES, LOG_ENTRIES] {
+        let logs = if self.database.schema_version().await.unwrap() < 4 {
+            &[EARLIER_LOG_ENTRIES][..]
+        } else {
+            &[LOG_ORIGINS, LOG_ENTRIES]
+        };
+        for sql in [&[RESOURCES], logs].concat() {
             let sql = sql.replace("{rows}", &ROWS.to_string()).replace("{guid}", guid).replace("{bytes}", bytes);
+            let sql = sql.replace("{fixed}", fixed);
             self.run(&sql.replace("{checksum}", "'DA39A3EE5E6B4B0D3255BFEF95601890AFD80709'")).await;
         }
         self.run("ANALYZE").await;

@@ -1,14 +1,14 @@
 //! The rows of a batch, table by table.
 
 use super::Record;
-use super::table::Rows;
+use super::table::{Rows, Written};
 use crate::device_status::NewStatus;
 use std::collections::BTreeMap;
 
 /// What is written in one transaction: a report before its parts, and statuses last, so that their rows
 /// are locked for the shortest time.
 pub(super) struct Batch<'a> {
-    tables: [Rows<'a>; 4],
+    tables: Vec<Rows<'a>>,
 }
 
 impl<'a> Batch<'a> {
@@ -34,7 +34,12 @@ impl<'a> Batch<'a> {
         }
         // In the order of their devices, so that two processes never wait for each other.
         let statuses = Rows::of(statuses.into_values());
-        Self { tables: [Rows::of(logs), Rows::of(reports), Rows::of(parts), statuses] }
+        Self { tables: vec![Rows::of(logs), Rows::of(reports), Rows::of(parts), statuses] }
+    }
+
+    /// Rows of one table.
+    pub(super) fn of_one<R: Written + 'a>(rows: impl IntoIterator<Item = &'a R>) -> Self {
+        Self { tables: vec![Rows::of(rows)] }
     }
 
     /// The tables that get rows.

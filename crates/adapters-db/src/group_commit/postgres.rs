@@ -8,7 +8,7 @@ use super::batch::Batch;
 use super::table::{Cell, Kind, Rows, Table};
 use crate::device_status;
 use crate::own_connection::OwnConnection;
-use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions};
+use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
 use sea_orm::sqlx::{self, Arguments, AssertSqlSafe};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,15 +27,15 @@ impl PostgresWriter {
         Self { connection: OwnConnection::new(options, patience, "committing"), texts: BTreeMap::new() }
     }
 
-    /// Writes all of `batch` or nothing. If the outcome can't be known it is a failure, and the
+    /// Writes all of `batch` or nothing; what is answered. If the outcome can't be known it is a failure, and the
     /// connection is given up.
-    pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<(), sqlx::Error> {
+    pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
         let text = self.text(batch);
         let arguments = arguments(batch)?;
         let mut held = self.connection.take().await?;
-        let written = sqlx::query_with(AssertSqlSafe(text), arguments).execute(&mut held.connection).await;
+        let written = sqlx::query_with(AssertSqlSafe(text), arguments).fetch_all(&mut held.connection).await;
         self.connection.put_back(held, &written);
-        written.map(drop)
+        written
     }
 
     pub(super) async fn close(self) {
@@ -91,6 +91,7 @@ fn name(kind: Kind) -> &'static str {
         Kind::Double => "double precision",
         Kind::Text => "text",
         Kind::Guid => "uuid",
+        Kind::Bytes => "bytea",
     }
 }
 
@@ -120,6 +121,7 @@ fn add_one(arguments: &mut PgArguments, kind: Kind, cell: Cell<'_>) -> Added {
         Kind::Double => arguments.add(double(cell)),
         Kind::Text => arguments.add(text(cell)),
         Kind::Guid => arguments.add(guid(cell)),
+        Kind::Bytes => arguments.add(bytes(cell)),
     }
 }
 
@@ -131,6 +133,7 @@ fn add_column(arguments: &mut PgArguments, kind: Kind, rows: &Rows<'_>, place: u
         Kind::Double => arguments.add(cells.map(double).collect::<Vec<_>>()),
         Kind::Text => arguments.add(cells.map(text).collect::<Vec<_>>()),
         Kind::Guid => arguments.add(cells.map(guid).collect::<Vec<_>>()),
+        Kind::Bytes => arguments.add(cells.map(bytes).collect::<Vec<_>>()),
     }
 }
 
@@ -152,6 +155,10 @@ fn text(cell: Cell<'_>) -> Option<&str> {
 
 fn guid(cell: Cell<'_>) -> Option<Uuid> {
     if let Cell::Guid(guid) = cell { Some(guid) } else { None }
+}
+
+fn bytes(cell: Cell<'_>) -> Option<&[u8]> {
+    if let Cell::Bytes(bytes) = cell { Some(bytes) } else { None }
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use uuid::Uuid;
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) columns: &'static [(&'static str, Kind)],
-    /// What becomes of a row whose key is there already; empty where that is a failure.
+    /// What becomes of a row whose key is there already, and what is answered; empty where the former is a failure and
+    /// the latter nothing.
     pub(crate) on_conflict: &'static str,
 }
 
@@ -20,6 +21,7 @@ pub(crate) enum Kind {
     Double,
     Text,
     Guid,
+    Bytes,
 }
 
 /// A value on its way into a column.
@@ -31,6 +33,7 @@ pub(crate) enum Cell<'a> {
     Double(f64),
     Text(&'a str),
     Guid(Uuid),
+    Bytes(&'a [u8]),
 }
 
 impl<'a> From<&'a String> for Cell<'a> {

@@ -165,16 +165,23 @@ async fn writers(core: &Core) -> Result<HashSet<String>, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::engines;
+    use crate::testing::{Opened, engines};
     use sea_orm::TransactionTrait;
+
+    /// A database with the origin of the entries.
+    async fn postgres() -> Opened {
+        let engine = engines().await.remove(1);
+        let insert = "INSERT INTO log_origin (id, organization_id, user_name, user_folded, version, version_folded,
+                computer, computer_folded, serial_number, serial_folded, computer_guid, application_version, seen_at)
+            VALUES (3, 7, '', '', '', '', '', '', '', '', '00112233-4455-6677-8899-aabbccddeeff', '', 5)";
+        engine.run(insert).await;
+        engine
+    }
 
     fn insert(description: &str) -> String {
         format!(
-            "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name, user_folded, source,
-                source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
-                computer_guid, application_version)
-            VALUES (7, 5, 'log', '{description}', '', '', '', '', '', '', '', '', '', '',
-                '00112233-4455-6677-8899-aabbccddeeff', '')"
+            "INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source, source_folded)
+            VALUES (7, 3, 5, 'log', '{description}', '', '')"
         )
     }
 
@@ -186,7 +193,7 @@ mod tests {
     /// Numbers are given when entries are inserted; another process may commit its entry later.
     #[tokio::test]
     async fn an_entry_that_is_committed_after_a_higher_one_is_given() {
-        let engine = &engines().await[1];
+        let engine = postgres().await;
         engine.run(&insert("before")).await;
         let core = engine.database.inspection().core;
         let mut follower = Follower::begin(core.clone(), None, LogFilter::default()).await.unwrap();
@@ -207,7 +214,7 @@ mod tests {
     /// Else nobody knew of an entry of it whether it belongs to what is followed.
     #[tokio::test]
     async fn a_follower_begins_when_those_who_are_writing_have_ended() {
-        let engine = &engines().await[1];
+        let engine = postgres().await;
         let core = engine.database.inspection().core;
         let late = core.writes.begin().await.unwrap();
         late.execute_unprepared(&insert("meanwhile")).await.unwrap();

@@ -4,6 +4,7 @@ use super::filter::{Condition, condition};
 use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::log_entry::{Column, Entity};
+use crate::entity::log_origin;
 use crate::page::{BUDGET, Pace, PageRow, Pages, Rows, merged};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -28,19 +29,55 @@ pub(super) fn list(
     entries(core, vec![organization], filter).map_ok(Row::listed).boxed()
 }
 
+/// Origins that are read each in the order of its own entries; where more match, all entries are gone through.
+const FEW: usize = 32;
+
 /// The entries of these organizations, each of which is read in the order of its own indexes: one of all
 /// organizations would cost every entry that is written.
 pub(crate) fn entries(core: Arc<Core>, organizations: Vec<OrganizationId>, filter: LogFilter) -> Rows<Row> {
     let start = async move {
         let newest = newest(&core).await?;
-        let budget = BUDGET / organizations.len().max(1);
-        let scan = |organization| Scan::new(core.clone(), organization, filter.clone(), newest, budget).rows();
-        let lists = organizations.into_iter().map(scan).collect();
+        let mut ways = Vec::new();
+        for organization in organizations {
+            match few_origins(&core, organization, &filter).await? {
+                Some(origins) => ways.extend(origins.into_iter().map(|origin| (organization, Some(origin)))),
+                None => ways.push((organization, None)),
+            }
+        }
+        let budget = BUDGET / ways.len().max(1);
+        let scan = |way| Scan::new(core.clone(), way, filter.clone(), newest, budget).rows();
+        let lists = ways.into_iter().map(scan).collect();
         Ok::<_, StoreError>(merged(lists, |one: &Row, other| {
             (other.received_at, other.id).cmp(&(one.received_at, one.id))
         }))
     };
     stream::once(start).try_flatten().boxed()
+}
+
+/// The origins whose entries may match; `None` where that says little, as they are many.
+async fn few_origins(
+    core: &Core,
+    organization: OrganizationId,
+    filter: &LogFilter,
+) -> Result<Option<Vec<i64>>, StoreError> {
+    let texts = TextFilter::of_origin(filter);
+    if texts.is_empty() {
+        return Ok(None);
+    }
+    let select = origins(organization, &texts).limit(FEW as u64 + 1).build(core.backend);
+    let rows = core.read(core.reads.query_all_raw(select)).await?;
+    if rows.len() > FEW {
+        return Ok(None);
+    }
+    rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::other)).collect::<Result<_, _>>().map(Some)
+}
+
+fn origins(organization: OrganizationId, texts: &[TextFilter]) -> Select<log_origin::Entity> {
+    let select = log_origin::Entity::find()
+        .select_only()
+        .column(log_origin::Column::Id)
+        .filter(log_origin::Column::OrganizationId.eq(organization.0));
+    with_conditions(select, texts)
 }
 
 /// The highest number of an entry; `None` where there is none.
@@ -109,18 +146,24 @@ pub(crate) struct TextFilter {
 
 impl TextFilter {
     pub(crate) fn all_of(filter: &LogFilter) -> Vec<Self> {
-        let filters: [(_, _, Value); 5] = [
-            (&filter.serial_number, "serial_folded", |row| Folded::of(&row.serial_number)),
-            (&filter.user, "user_folded", |row| Folded::of(&row.user_name)),
-            (&filter.source, "source_folded", |row| Folded::of(&row.source)),
-            (&filter.version, "version_folded", |row| Folded::of(&row.version)),
-            (&filter.computer, "computer_folded", |row| Folded::of(&row.computer)),
+        let source = Self::given(filter.source.as_ref(), "source_folded", |row| Folded::of(&row.source));
+        Self::of_origin(filter).into_iter().chain(source).collect()
+    }
+
+    /// Those of what an entry has in common with others of its origin.
+    fn of_origin(filter: &LogFilter) -> Vec<Self> {
+        let filters = [
+            Self::given(filter.serial_number.as_ref(), "serial_folded", |row| Folded::of(&row.serial_number)),
+            Self::given(filter.user.as_ref(), "user_folded", |row| Folded::of(&row.user_name)),
+            Self::given(filter.version.as_ref(), "version_folded", |row| Folded::of(&row.version)),
+            Self::given(filter.computer.as_ref(), "computer_folded", |row| Folded::of(&row.computer)),
         ];
-        let given = filters
-            .into_iter()
-            .filter_map(|(pattern, column, value)| pattern.clone().map(|pattern| (pattern, column, value)))
-            .map(|(pattern, column, value)| Self { condition: condition(column, &pattern), pattern, value });
-        given.collect()
+        filters.into_iter().flatten().collect()
+    }
+
+    fn given(pattern: Option<&Pattern>, column: &'static str, value: Value) -> Option<Self> {
+        let pattern = pattern?.clone();
+        Some(Self { condition: condition(column, &pattern), pattern, value })
     }
 
     /// Whether a row that the database has found matches: what the database was not asked for.
@@ -129,10 +172,13 @@ impl TextFilter {
     }
 }
 
+/// An organization, and the one of its origins whose entries are read; `None` for those of all.
+type Way = (OrganizationId, Option<i64>);
+
 /// The way through the entries.
 struct Scan {
     core: Arc<Core>,
-    organization: OrganizationId,
+    way: Way,
     filter: LogFilter,
     texts: Vec<TextFilter>,
     /// Entries that were stored after the list began are none of it.
@@ -143,17 +189,11 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(
-        core: Arc<Core>,
-        organization: OrganizationId,
-        filter: LogFilter,
-        newest: Option<i64>,
-        budget: usize,
-    ) -> Self {
+    fn new(core: Arc<Core>, way: Way, filter: LogFilter, newest: Option<i64>, budget: usize) -> Self {
         let before = newest.map(|_| (filter.to.map_or(i64::MAX, Timestamp::as_micros), i64::MAX));
         let texts = TextFilter::all_of(&filter);
         let newest = newest.unwrap_or_default();
-        Self { core, organization, filter, texts, newest, before, pace: Pace::new(budget) }
+        Self { core, way, filter, texts, newest, before, pace: Pace::new(budget) }
     }
 }
 
@@ -164,7 +204,7 @@ impl Pages for Scan {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let select = select(self.organization, &self.filter, &self.texts, before).limit(self.pace.limit);
+        let select = select(self.way, &self.filter, &self.texts, before).limit(self.pace.limit);
         let page = self.pace.read::<Row>(&self.core, select.build(self.core.backend)).await?;
         self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
         let is_listed = |row: &Row| row.id <= self.newest && self.texts.iter().all(|text| text.holds(row));
@@ -172,14 +212,10 @@ impl Pages for Scan {
     }
 }
 
-fn select(
-    organization: OrganizationId,
-    filter: &LogFilter,
-    texts: &[TextFilter],
-    before: (i64, i64),
-) -> Select<Entity> {
-    let place = Expr::tuple([Expr::col(Column::ReceivedAt), Expr::col(Column::Id)]);
+fn select((organization, origin): Way, filter: &LogFilter, texts: &[TextFilter], before: (i64, i64)) -> Select<Entity> {
+    let place = Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr));
     matching(Some(organization), filter, texts)
+        .apply_if(origin, |select, origin| select.filter(Column::OriginId.eq(origin)))
         .filter(place.lt(Expr::tuple([before.0.into(), before.1.into()])))
         .order_by(Column::ReceivedAt, Order::Desc)
         .order_by(Column::Id, Order::Desc)
@@ -191,23 +227,33 @@ pub(crate) fn matching(
     filter: &LogFilter,
     texts: &[TextFilter],
 ) -> Select<Entity> {
-    let select = Entity::find()
+    let mut select = Entity::find()
         .select_only()
         .columns([
             Column::Id,
             Column::ReceivedAt,
             Column::OrganizationId,
             Column::LogType,
-            Column::UserName,
             Column::Source,
-            Column::Version,
-            Column::Computer,
             Column::Description,
-            Column::SerialNumber,
+        ])
+        .columns([
+            log_origin::Column::UserName,
+            log_origin::Column::Version,
+            log_origin::Column::Computer,
+            log_origin::Column::SerialNumber,
         ])
         .apply_if(organization, |select, organization| select.filter(Column::OrganizationId.eq(organization.0)))
         .apply_if(filter.from, |select, from| select.filter(Column::ReceivedAt.gte(from.as_micros())))
         .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())));
+    // The sign keeps the engines from going through origins first and sorting their entries.
+    QuerySelect::query(&mut select)
+        .inner_join(log_origin::Entity, log_origin::Column::Id.into_expr().eq(Expr::cust("+log_entry.origin_id")));
+    with_conditions(select, texts)
+}
+
+/// What the database is asked for of these filters.
+fn with_conditions<E: EntityTrait>(select: Select<E>, texts: &[TextFilter]) -> Select<E> {
     texts.iter().fold(select, |select, text| select.apply_if(text.condition.necessary.clone(), QueryFilter::filter))
 }
 
@@ -215,30 +261,56 @@ pub(crate) fn matching(
 mod tests {
     use super::*;
     use crate::testing::engines;
+    use domain::log_entry::LogRepository;
 
     #[tokio::test]
     async fn each_filter_is_read_in_the_order_of_an_index() {
-        let pattern = |text: &str| Some(Pattern::new(text));
         let none = LogFilter::default;
+        let pattern = |text: &str| Some(Pattern::new(text));
         let time = Some(Timestamp::from_micros(1_001_000));
-        let filters = [
-            ("log_entry_by_serial", LogFilter { serial_number: pattern("SN 7"), ..none() }),
-            ("log_entry_by_user", LogFilter { user: pattern("User 7"), ..none() }),
-            ("log_entry_by_source", LogFilter { source: pattern("Source 7"), ..none() }),
-            ("log_entry_by_version", LogFilter { version: pattern("1.0.7"), ..none() }),
-            ("log_entry_by_computer", LogFilter { computer: pattern("RIP 7"), ..none() }),
-            ("log_entry_by_time", LogFilter { from: time, ..none() }),
-            ("log_entry_by_time", LogFilter { to: time, ..none() }),
-            ("log_entry_by_time", LogFilter { log_type: Some(LogType::Log), ..none() }),
-            ("log_entry_by_time", LogFilter { user: pattern("*ser*"), ..none() }),
-            ("log_entry_by_user", LogFilter { user: pattern("User 7"), version: pattern("1.*"), from: time, ..none() }),
+        let (all, origin) = ((OrganizationId(1), None), (OrganizationId(1), Some(3)));
+        let user = || LogFilter { user: pattern("User 7"), ..none() };
+        let ways = [
+            ("log_entry_by_source", all, LogFilter { source: pattern("Source 7"), ..none() }),
+            ("log_entry_by_time", all, LogFilter { from: time, ..none() }),
+            ("log_entry_by_time", all, LogFilter { to: time, ..none() }),
+            ("log_entry_by_time", all, LogFilter { log_type: Some(LogType::Log), ..none() }),
+            ("log_entry_by_time", all, LogFilter { user: pattern("*ser*"), ..none() }),
+            ("log_entry_by_time", all, user()),
+            ("log_entry_by_origin", origin, user()),
+            ("log_entry_by_origin", origin, LogFilter { version: pattern("1.*"), from: time, ..user() }),
         ];
         for engine in engines().await {
             engine.fill().await;
-            for (index, filter) in &filters {
+            for (index, way, filter) in &ways {
                 let texts = TextFilter::all_of(filter);
-                let select = select(OrganizationId(1), filter, &texts, (1_002_000, 9)).limit(128);
+                let select = select(*way, filter, &texts, (1_002_000, 9)).limit(128);
                 engine.assert_uses(index, select.build(engine.core().backend)).await;
+            }
+            let origins = origins(OrganizationId(1), &TextFilter::of_origin(&user())).limit(9);
+            engine.assert_uses("log_origin_of_organization", origins.build(engine.core().backend)).await;
+        }
+    }
+
+    /// However many origins match, the same is listed.
+    #[tokio::test]
+    async fn few_origins_are_read_one_by_one() {
+        for engine in engines().await {
+            engine.fill().await;
+            // Of ten entries each.
+            for (version, few) in [("1.0.7", Some(2)), ("1.0.*7", Some(10)), ("2*", Some(0)), ("*", None)] {
+                let filter = LogFilter { version: Some(Pattern::new(version)), ..LogFilter::default() };
+                let origins = few_origins(engine.core(), OrganizationId(1), &filter).await.unwrap();
+                let origins = origins.map(|origins| origins.len());
+                assert_eq!(origins, few, "{} {version}", engine.name);
+                let listed = engine.database.logs().list(OrganizationId(1), filter);
+                let numbers: Vec<u32> = listed
+                    .map_ok(|entry| entry.description.trim_start_matches("Description ").parse::<u32>().unwrap())
+                    .try_collect()
+                    .await
+                    .unwrap();
+                assert!(numbers.is_sorted_by(|one, other| one > other), "{} {version}", engine.name);
+                assert_eq!(numbers.len(), origins.unwrap_or(100) * 10, "{} {version}", engine.name);
             }
         }
     }

@@ -8,6 +8,7 @@ use domain::caller::OrganizationId;
 use domain::retention::{Kind, Place};
 use domain::timestamp::Timestamp;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult, Statement, Value};
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Blob keys of one statement.
@@ -24,7 +25,13 @@ const OLD: &str = "SELECT id, received_at, {weight} AS weight FROM {table}
 /// All up to a certain one.
 const UP_TO: &str = "organization_id = $1 AND received_at >= $2 AND (received_at, id) <= ($3, $4)";
 
-const REMOVE: &str = "DELETE FROM {table} WHERE {up to}";
+const REMOVE_ENTRIES: &str = "DELETE FROM log_entry WHERE {up to} RETURNING origin_id";
+
+/// What entries had in common, if no other has it and none is on its way: those refer to what was just seen.
+const REMOVE_ORIGIN: &str = "DELETE FROM log_origin WHERE id = $1 AND seen_at < $2
+    AND NOT EXISTS (SELECT 1 FROM log_entry WHERE origin_id = $1)";
+
+const REMOVE_REPORTS: &str = "DELETE FROM crash_report WHERE {up to}";
 
 const REMOVE_PARTS: &str = "DELETE FROM crash_part
     WHERE report_id IN (SELECT id FROM crash_report WHERE {up to}) RETURNING blob_key";
@@ -91,16 +98,32 @@ impl Rows {
         let Some(last) = last else {
             return Ok(taken);
         };
-        if self.kind == Kind::CrashReports {
-            // Parts first, since they refer to their reports.
-            let parts = transaction.query_all_raw(self.up_to(REMOVE_PARTS, span, &last)).await?;
-            let keys = parts.iter().map(|row| row.try_get_by_index(0)).collect::<Result<Vec<String>, _>>()?;
-            for keys in keys.chunks(KEYS) {
-                discard(transaction, keys.to_vec(), self.now).await?;
-            }
-        }
-        taken.records = transaction.execute_raw(self.up_to(REMOVE, span, &last)).await?.rows_affected();
+        taken.records = match self.kind {
+            Kind::Logs => self.remove_entries(transaction, span, &last).await?,
+            Kind::CrashReports => self.remove_reports(transaction, span, &last).await?,
+        };
         Ok(taken)
+    }
+
+    async fn remove_entries(&self, transaction: &DatabaseTransaction, span: &Span, last: &Last) -> Result<u64, DbErr> {
+        let removed = transaction.query_all_raw(self.up_to(REMOVE_ENTRIES, span, last)).await?;
+        let origins = removed.iter().map(|row| row.try_get_by_index(0)).collect::<Result<BTreeSet<i64>, _>>()?;
+        for origin in origins {
+            let values = [origin.into(), self.before.as_micros().into()];
+            transaction.execute_raw(self.statement(REMOVE_ORIGIN, values)).await?;
+        }
+        Ok(removed.len() as u64)
+    }
+
+    async fn remove_reports(&self, transaction: &DatabaseTransaction, span: &Span, last: &Last) -> Result<u64, DbErr> {
+        // Parts first, since they refer to their reports.
+        let parts = transaction.query_all_raw(self.up_to(REMOVE_PARTS, span, last)).await?;
+        let keys = parts.iter().map(|row| row.try_get_by_index(0)).collect::<Result<Vec<String>, _>>()?;
+        for keys in keys.chunks(KEYS) {
+            discard(transaction, keys.to_vec(), self.now).await?;
+        }
+        let removed = transaction.execute_raw(self.up_to(REMOVE_REPORTS, span, last)).await?;
+        Ok(removed.rows_affected())
     }
 
     /// How many of the old records go with one batch, and the last of them.
@@ -197,9 +220,11 @@ mod tests {
             engine.assert_uses("crash_report_by_time", reports.find_old(&span)).await;
             let entry = Last { received: 1_001_000, id: 1000_i64.into() };
             let report = Last { received: 1_000_130, id: Uuid::nil().into() };
-            engine.assert_uses("log_entry_by_time", logs.up_to(REMOVE, &span, &entry)).await;
-            engine.assert_uses("crash_report_by_time", reports.up_to(REMOVE, &span, &report)).await;
+            engine.assert_uses("log_entry_by_time", logs.up_to(REMOVE_ENTRIES, &span, &entry)).await;
+            engine.assert_uses("crash_report_by_time", reports.up_to(REMOVE_REPORTS, &span, &report)).await;
             engine.assert_uses("crash_report_by_time", reports.up_to(REMOVE_PARTS, &span, &report)).await;
+            let origin = logs.statement(REMOVE_ORIGIN, [1.into(), 1_002_000.into()]);
+            engine.assert_uses("log_entry_by_origin", origin).await;
         }
     }
 }

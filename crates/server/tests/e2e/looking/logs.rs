@@ -60,16 +60,12 @@ async fn a_long_log_is_read_no_further_than_its_reader_wants() {
     let site = Site::new();
     let server = site.serve().await;
     add(&server, "entry", json!({})).await;
-    let guid = if site.is_on_postgres() { "gen_random_uuid()" } else { "randomblob(16)" };
-    site.sql(&format!(
+    site.sql(
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-        INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name, user_folded, source,
-            source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
-            computer_guid, application_version)
-        SELECT organization_id, received_at + i, log_type, 'entry ' || i, user_name, user_folded, source,
-            source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
-            {guid}, application_version FROM log_entry, n"
-    ))
+        INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source, source_folded)
+        SELECT organization_id, origin_id, received_at + i, log_type, 'entry ' || i, source, source_folded
+        FROM log_entry, n",
+    )
     .await;
     let mut running =
         Running(site.command().arg("logs").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
