@@ -132,3 +132,41 @@ impl Written for NewRow {
         ]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+    use domain::testing::{a_log_entry, at};
+    use futures_util::future::join_all;
+
+    /// Whoever writes every origin with every batch would lose what origins are for.
+    #[tokio::test]
+    async fn an_origin_is_stored_once_and_noted_as_seen_once_an_hour() {
+        for engine in engines().await {
+            let logs = engine.database.logs();
+            let add = async |second, computers: u32| {
+                let entry = |number| NewLogEntry {
+                    received: at(second),
+                    computer: format!("RIP {number}"),
+                    ..a_log_entry("x")
+                };
+                let added = (0..computers).map(|number| logs.add(OrganizationId(1), entry(number)));
+                assert!(join_all(added).await.iter().all(Result::is_ok));
+            };
+            let (hour, first, second) = (3600, at(100).as_micros(), at(3700).as_micros());
+            for (time, computers, seen) in [(100, 300, first), (99 + hour, 300, first), (100 + hour, 1, second)] {
+                add(time, computers).await;
+                assert_eq!(engine.number("SELECT count(*) FROM log_origin").await, 300, "{}", engine.name);
+                assert_eq!(engine.number("SELECT max(seen_at) FROM log_origin").await, seen, "{}", engine.name);
+            }
+            assert_eq!(engine.number("SELECT min(seen_at) FROM log_origin").await, first, "{}", engine.name);
+            // Another process, whose clock is behind.
+            let other = crate::Database::connect(&engine.config).await.unwrap();
+            let behind = NewLogEntry { received: at(50), computer: "RIP 0".to_owned(), ..a_log_entry("x") };
+            other.logs().add(OrganizationId(1), behind).await.unwrap();
+            assert_eq!(engine.number("SELECT count(*) FROM log_origin").await, 300, "{}", engine.name);
+            assert_eq!(engine.number("SELECT max(seen_at) FROM log_origin").await, second, "{}", engine.name);
+        }
+    }
+}

@@ -59,6 +59,20 @@ async fn a_text_that_the_database_refuses_fails_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_origin_that_the_database_refuses_fails_its_own_entries_only() {
+    let logs = postgres().await.database.logs();
+    let user = |number| if number % 8 == 3 { "\0".to_owned() } else { format!("User {}", number % 8) };
+    let entry = |number: usize| NewLogEntry { user: user(number), ..a_log_entry(&number.to_string()) };
+    let outcomes = join_all((0..40).map(|number| logs.add(ACME, entry(number)))).await;
+    for (place, outcome) in outcomes.iter().enumerate() {
+        assert_eq!(outcome.is_err(), place % 8 == 3, "{place}: {outcome:?}");
+    }
+    let listed: Vec<_> = logs.list(ACME, everything()).try_collect().await.unwrap();
+    assert_eq!(listed.len(), 35);
+    assert!(listed.iter().all(|entry| entry.user == user(entry.description.parse().unwrap())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_that_wait_together_are_committed_together() {
     let test = postgres().await;
     let logs = test.database.logs();
