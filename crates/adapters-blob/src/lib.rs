@@ -25,16 +25,16 @@
 //! container, of a profile file (keys, read once at opening), else of the instance.
 
 mod error;
+mod kept;
 mod local;
 mod memory;
 mod metered;
 mod place;
 mod s3;
-mod small;
 mod store;
 mod upload;
 
-pub use small::with_small_contents_in_memory;
+pub use kept::with_contents_in_memory;
 
 use crate::error::spelled_out;
 use crate::local::LocalPlace;

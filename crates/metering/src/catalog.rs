@@ -58,7 +58,7 @@ catalog! {
         "Refusals that were recorded for platen refusals, and those that were dropped: of a flood, or without a database.";
 
     Counter CACHE_REQUESTS "platen_cache_requests_total" [cache outcome]
-        "Look-ups of credentials, known records, origins of log entries and small contents, by whether memory answered them.";
+        "Look-ups of credentials, known records, origins of log entries and contents, by whether memory answered them.";
 
     Counter COMMITS "platen_commits_total" [outcome]
         "Commits of log entries, statuses and crash reports, each for all that waited.";

@@ -1,6 +1,8 @@
 //! The server from its start on: what it makes, tells, applies and refuses.
 
 use crate::support::client::Client;
+use crate::support::content::{MIB, blocks};
+use crate::support::raw::{Raw, head};
 use crate::support::{ANNS_KEY, FLEET, Site, USED_RESOURCE, eventually};
 use serde_json::Value;
 use std::fs;
@@ -157,4 +159,26 @@ async fn a_revoked_key_is_refused_by_the_running_server_within_five_seconds() {
     eventually("the new key is accepted", async || client.is_admitted().await).await;
     assert!(since.elapsed() < Duration::from_secs(5), "decision A6: {:?}", since.elapsed());
     assert!(!Client::with_key(&server.api, ANNS_KEY).is_admitted().await);
+}
+
+/// Whoever has received all bytes of a content has brought it to its end: what comes next is answered from memory
+/// (decision 0056). On one connection, on which nothing is answered before the former answer is over.
+#[tokio::test]
+async fn what_was_downloaded_whole_is_read_from_the_store_once() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let content = blocks(3).collect::<Vec<_>>().concat();
+    server.client().upload(USED_RESOURCE, "Label", &content).await;
+    let mut connection = Raw::connect(&server);
+    for _ in 0..3 {
+        connection.send(head("GET", &format!("/api/v2/resource/{USED_RESOURCE}"), ""));
+        let answer = connection.answer().expect("an answer");
+        assert_eq!(answer.header("Content-Length"), Some((3 * MIB).to_string().as_str()));
+        assert!(answer.body == content, "{} bytes", answer.body.len());
+    }
+    let metrics = Client::with_key(&server.ops, "").get("/metrics").await.text().await.unwrap();
+    for (outcome, count) in [("miss", 1), ("hit", 2)] {
+        let line = format!("platen_cache_requests_total{{cache=\"content\",outcome=\"{outcome}\"}} {count}");
+        assert!(metrics.lines().any(|other| other == line), "{line}: {metrics}");
+    }
 }

@@ -181,7 +181,7 @@ async fn a_bucket_that_fails_is_500_soon_and_not_ready_until_it_is_back_and_noth
     let server = site.serve().await;
     let client = server.client();
     // Too large to be answered from memory.
-    let content = vec![7; 100_000];
+    let content = vec![7; 4_200_000];
     client.upload(GUID, "Label", &content).await;
 
     for fault in [Fault::Error, Fault::Closed, Fault::Silence] {
