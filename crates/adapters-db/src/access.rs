@@ -53,7 +53,8 @@ impl CredentialDirectory for SqlCredentialDirectory {
                 user: row.user_name,
             }))
         };
-        self.core.answers.key_holders.get(mis_key, ask).await
+        let version = self.core.fleet_version().await?;
+        self.core.answers.key_holders.get((version, mis_key), ask).await
     }
 
     async fn find_computer(&self, hardware_hash: CredentialDigest) -> Result<Option<RegisteredComputer>, StoreError> {
@@ -66,7 +67,8 @@ impl CredentialDirectory for SqlCredentialDirectory {
                 serial_number: Folded::from_stored(row.serial_folded.unwrap_or_default()),
             }))
         };
-        self.core.answers.computers.get(hardware_hash, ask).await
+        let version = self.core.fleet_version().await?;
+        self.core.answers.computers.get((version, hardware_hash), ask).await
     }
 }
 

@@ -1,9 +1,8 @@
-//! What the database said a moment ago of credentials and known records, so that warm requests need no
-//! trip to it (decision 0024).
+//! What the database said of credentials and known records, so that warm requests need no trip to it (decision 0024).
 //!
-//! An answer is kept for [`KEPT`] from when it was asked for, "not found" included; those who ask the
-//! same meanwhile share one question. A failure is never kept. Keys are digests and GUIDs, never a
-//! credential.
+//! An answer counts for as long as the fleet stays as it is, "not found" included: each change gives it another version,
+//! which is looked at once a second. Those who ask the same at the same time share one question. A failure is never kept.
+//! Keys are digests and GUIDs, never a credential.
 
 use domain::access::{CredentialDigest, KeyHolder, RegisteredComputer};
 use domain::caller::OrganizationId;
@@ -17,12 +16,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// How long an answer counts. Decision A6 leaves 5 seconds until a change acts on every process; the
-/// rest is for the question itself.
-const KEPT: Duration = Duration::from_secs(3);
+/// How long a version counts. Decision A6 leaves 5 seconds until a change acts on every process; the rest is for the
+/// question itself.
+const UNCHANGED: Duration = Duration::from_secs(1);
 
-/// Answers of each kind that are kept: a few MB, also when somebody tries keys by the million.
-const MOST: u64 = 10_000;
+/// How long an answer is kept at most, for those who change tables by hand.
+const KEPT: Duration = Duration::from_mins(1);
+
+/// Answers of each kind that are kept: some 10 MB, also when somebody tries keys by the million.
+const MOST: u64 = 50_000;
 
 /// The kinds of known records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,16 +35,23 @@ pub(crate) enum RecordKind {
     Job,
 }
 
+/// The number of changes that the fleet has seen. It is asked for before what it is kept with: such an answer may say
+/// what is younger, never what is older.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FleetVersion(pub(crate) i64);
+
 /// All answers that are kept.
 pub(crate) struct Answers {
-    pub(crate) key_holders: Kept<CredentialDigest, KeyHolder>,
-    pub(crate) computers: Kept<CredentialDigest, RegisteredComputer>,
-    pub(crate) records: Kept<(OrganizationId, RecordKind, Uuid), String>,
+    pub(crate) version: Kept<(), FleetVersion>,
+    pub(crate) key_holders: Kept<(FleetVersion, CredentialDigest), KeyHolder>,
+    pub(crate) computers: Kept<(FleetVersion, CredentialDigest), RegisteredComputer>,
+    pub(crate) records: Kept<(FleetVersion, OrganizationId, RecordKind, Uuid), String>,
 }
 
 impl Answers {
     pub(crate) fn new() -> Self {
         Self {
+            version: Kept::new("fleet_version", UNCHANGED),
             key_holders: Kept::new("mis_key", KEPT),
             computers: Kept::new("hardware_hash", KEPT),
             records: Kept::new("known_record", KEPT),
@@ -51,6 +60,7 @@ impl Answers {
 
     /// Forgets everything: what this process changed acts in it at once.
     pub(crate) fn forget(&self) {
+        self.version.answers.invalidate_all();
         self.key_holders.answers.invalidate_all();
         self.computers.answers.invalidate_all();
         self.records.answers.invalidate_all();

@@ -1,6 +1,6 @@
 //! What all repositories share: the connections, and how to read and write through them.
 
-use crate::answers::Answers;
+use crate::answers::{Answers, FleetVersion};
 use crate::diagnosis::Diagnosis;
 use crate::error::{Fault, is_serialization_failure, unavailable};
 use crate::occupancy::Presence;
@@ -8,8 +8,8 @@ use crate::turns::{Turn, Turns};
 use async_trait::async_trait;
 use domain::error::StoreError;
 use sea_orm::{
-    DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement, TransactionOptions,
-    TransactionTrait, Value,
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement,
+    TransactionOptions, TransactionTrait, Value,
 };
 use std::future::Future;
 use std::sync::Arc;
@@ -76,6 +76,18 @@ impl Core {
             });
             self.explained(read.await??).await
         }
+    }
+
+    /// The version of the fleet, as it was a second ago at most.
+    pub(crate) async fn fleet_version(&self) -> Result<FleetVersion, StoreError> {
+        let ask = async || {
+            let row =
+                self.read(self.reads.query_one_raw(self.statement("SELECT number FROM fleet_version", []))).await?;
+            let number = row.map(|row| row.try_get_by_index(0)).transpose().map_err(StoreError::other)?;
+            Ok(number.map(FleetVersion))
+        };
+        let found = self.answers.version.get((), ask).await?;
+        found.ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
     }
 
     /// Begins to write and waits for the outcome. The work goes on even if the caller goes away.

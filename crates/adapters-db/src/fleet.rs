@@ -19,7 +19,7 @@ use domain::fleet::{Applied, Fleet, FleetDirectory, FleetRegistry, KeyRevocation
 use domain::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use records::Record;
-use sea_orm::{DatabaseTransaction, EntityTrait, QueryFilter};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -49,7 +49,8 @@ impl SqlFleetDirectory {
             let found = self.core.read(select.one(&self.core.reads)).await?;
             Ok(found.map(|record| record.name().to_owned()))
         };
-        self.core.answers.records.get((organization, kind, guid), ask).await
+        let version = self.core.fleet_version().await?;
+        self.core.answers.records.get((version, organization, kind, guid), ask).await
     }
 }
 
@@ -86,12 +87,12 @@ impl SqlFleetRegistry {
         Self { core }
     }
 
-    /// Changes the fleet to the end, and forgets what was known of it. Other processes do so in time.
+    /// Changes the fleet to the end, and forgets what was known of it. Other processes do so when they see its version.
     async fn change<W>(&self, work: W) -> Result<W::Done, RegistryError>
     where
         W: Work<Fault = RegistryFault>,
     {
-        let changed = self.core.write_at_length(work).await;
+        let changed = self.core.write_at_length(Change(work)).await;
         self.core.answers.forget();
         Ok(changed??)
     }
@@ -125,6 +126,22 @@ impl FleetRegistry for SqlFleetRegistry {
     ) -> Result<KeyRevocation, RegistryError> {
         let work = RevokeKeys { organization: organization.to_owned(), user: user.to_owned(), now };
         self.change(work).await
+    }
+}
+
+/// A change to the fleet, which has another version afterwards.
+struct Change<W>(W);
+
+#[async_trait]
+impl<W: Work<Fault = RegistryFault>> Work for Change<W> {
+    type Done = W::Done;
+    type Fault = RegistryFault;
+
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<W::Done, RegistryFault> {
+        let done = self.0.run(transaction).await?;
+        // Last: who holds this row has nothing left to wait for.
+        transaction.execute_unprepared("UPDATE fleet_version SET number = number + 1").await?;
+        Ok(done)
     }
 }
 
@@ -195,5 +212,41 @@ impl Work for RevokeKeys {
 
     async fn run(&self, transaction: &DatabaseTransaction) -> Result<KeyRevocation, RegistryFault> {
         keys::revoke(transaction, &self.organization, &self.user, self.now).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Database;
+    use crate::testing::engines;
+    use domain::testing::{ACME, a_fleet, acme_records, at};
+    use std::time::{Duration, Instant};
+    use tokio::time::sleep;
+
+    /// Decision A6. A change by hand shows what is answered from memory.
+    #[tokio::test]
+    async fn an_answer_counts_until_another_process_changes_the_fleet() {
+        for engine in engines().await {
+            let job = acme_records().job;
+            let other = Database::connect(&engine.config).await.unwrap();
+            other.fleet_registry().apply(&a_fleet(), &[], at(0)).await.unwrap();
+            let id = engine.number(&format!("SELECT id FROM organization WHERE name = '{ACME}'")).await;
+            let named =
+                async || engine.database.fleet_directory().find_job(OrganizationId(id), job).await.unwrap().unwrap();
+            assert_eq!(named().await, "Order 17");
+            engine.run("UPDATE job SET name = 'by hand'").await;
+            // Longer than a version counts.
+            sleep(Duration::from_millis(1500)).await;
+            assert_eq!(named().await, "Order 17", "{}", engine.name);
+
+            // It needn't be of the job.
+            other.fleet_registry().revoke_keys(ACME, "Bob", at(1)).await.unwrap();
+            let since = Instant::now();
+            while named().await != "by hand" {
+                assert!(since.elapsed() < Duration::from_secs(5), "{}", engine.name);
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
     }
 }

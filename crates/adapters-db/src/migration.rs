@@ -1,5 +1,6 @@
 //! The schema, step by step. A migration that was released is never edited: the next one goes on from it.
 
+mod fleet_version;
 mod initial;
 mod log_origins;
 mod refusal_senders;
@@ -19,6 +20,7 @@ impl MigratorTrait for Migrator {
             Box::new(refusals::Migration),
             Box::new(refusal_senders::Migration),
             Box::new(log_origins::Migration),
+            Box::new(fleet_version::Migration),
         ]
     }
 }

@@ -5,8 +5,8 @@ use crate::testing::{Opened, engines};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// Tables that stay behind: discarded content does, and migrations are the target's own.
-const LEFT: [&str; 3] = ["discarded_blob", "refusal", "seaql_migrations"];
+/// Tables that stay behind: discarded content does, and migrations and the version of the fleet are the target's own.
+const LEFT: [&str; 4] = ["discarded_blob", "fleet_version", "refusal", "seaql_migrations"];
 
 /// One of each engine, both empty.
 async fn pair() -> (Opened, Opened) {
