@@ -11,8 +11,8 @@ use metering::{CounterHandle, catalog};
 use moka::Expiry;
 use moka::future::Cache;
 use std::hash::Hash;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ pub(crate) struct FleetVersion(pub(crate) i64);
 
 /// All answers that are kept.
 pub(crate) struct Answers {
-    pub(crate) version: Kept<(), FleetVersion>,
+    pub(crate) version: Current,
     pub(crate) key_holders: Kept<(FleetVersion, CredentialDigest), KeyHolder>,
     pub(crate) computers: Kept<(FleetVersion, CredentialDigest), RegisteredComputer>,
     pub(crate) records: Kept<(FleetVersion, OrganizationId, RecordKind, Uuid), String>,
@@ -51,7 +51,7 @@ pub(crate) struct Answers {
 impl Answers {
     pub(crate) fn new() -> Self {
         Self {
-            version: Kept::new("fleet_version", UNCHANGED),
+            version: Current { seen: Mutex::new(None), questions: Kept::new("fleet_version", Duration::ZERO) },
             key_holders: Kept::new("mis_key", KEPT),
             computers: Kept::new("hardware_hash", KEPT),
             records: Kept::new("known_record", KEPT),
@@ -60,10 +60,41 @@ impl Answers {
 
     /// Forgets everything: what this process changed acts in it at once.
     pub(crate) fn forget(&self) {
-        self.version.answers.invalidate_all();
+        *self.version.seen() = None;
         self.key_holders.answers.invalidate_all();
         self.computers.answers.invalidate_all();
         self.records.answers.invalidate_all();
+    }
+}
+
+/// The version of the fleet. It is asked for with every look-up, so it is at hand without looking anything up.
+pub(crate) struct Current {
+    /// And when it was asked for.
+    seen: Mutex<Option<(FleetVersion, Instant)>>,
+    /// Keeps nothing: those who ask at the same time share the answer, or the failure.
+    questions: Kept<(), FleetVersion>,
+}
+
+impl Current {
+    /// The version as it was a second ago at most, else that which `ask` finds.
+    pub(crate) async fn get(
+        &self,
+        ask: impl AsyncFnOnce() -> Result<Option<FleetVersion>, StoreError>,
+    ) -> Result<Option<FleetVersion>, StoreError> {
+        let (seen, now) = (*self.seen(), Instant::now());
+        if let Some((version, asked)) = seen
+            && now.duration_since(asked) < UNCHANGED
+        {
+            self.questions.hits.increment(1);
+            return Ok(Some(version));
+        }
+        let found = self.questions.get((), ask).await?;
+        *self.seen() = found.map(|version| (version, now));
+        Ok(found)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<(FleetVersion, Instant)>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,6 +211,27 @@ mod tests {
         };
         assert_eq!(kept.get(1, slow).await.unwrap(), Some(7));
         assert_eq!(kept.get(1, || answered(&times, Some(8))).await.unwrap(), Some(8));
+    }
+
+    #[tokio::test]
+    async fn a_version_is_asked_for_once_by_all_who_need_it_and_again_after_a_second_a_change_or_a_failure() {
+        let (answers, times) = (Answers::new(), AtomicU32::new(0));
+        let ask = || async {
+            let time = times.fetch_add(1, Ordering::Relaxed);
+            tokio::task::yield_now().await;
+            if time == 0 { Err(StoreError::unavailable("no route")) } else { Ok(Some(FleetVersion(time.into()))) }
+        };
+        let of_all = async || join_all((0..20).map(|_| answers.version.get(ask))).await;
+        assert!(of_all().await.iter().all(Result::is_err), "the failure is of all");
+        for asked in [1, 1] {
+            let versions = of_all().await;
+            assert!(versions.into_iter().all(|version| version.unwrap() == Some(FleetVersion(asked))));
+        }
+        answers.forget();
+        assert_eq!(answers.version.get(ask).await.unwrap(), Some(FleetVersion(2)));
+        let aged = Instant::now().checked_sub(UNCHANGED).unwrap();
+        *answers.version.seen() = Some((FleetVersion(2), aged));
+        assert_eq!(answers.version.get(ask).await.unwrap(), Some(FleetVersion(3)));
     }
 
     #[tokio::test]
