@@ -15,10 +15,10 @@ const SIZE: usize = 1024 * 1024;
 
 /// Objects that the downloads go through: eight times what Platen keeps in memory. The clients meet each again after some
 /// 200 others, so that every download comes from the bucket.
-pub(super) const MANY: u64 = 256;
+pub(super) const BEYOND_MEMORY: u64 = 256;
 
-/// Half as much: each is fetched from the bucket once a minute.
-pub(super) const FEW: u64 = 16;
+/// Half of what Platen keeps in memory: each comes from the bucket once a minute.
+pub(super) const WITHIN_MEMORY: u64 = 16;
 
 pub(super) async fn upload(stage: &Stage, name: &'static str) -> Result<Row> {
     let (seaweed, postgres) = (stage.seaweed().await?, stage.postgres().await?);
@@ -41,7 +41,7 @@ pub(super) async fn upload(stage: &Stage, name: &'static str) -> Result<Row> {
     rated.against(stage, async || Ok(load::run(seaweed.address, plan, Arc::clone(&puts)).await?.per_second)).await
 }
 
-pub(super) async fn download(stage: &Stage, name: &'static str, objects: u64, goal: Goal) -> Result<Row> {
+pub(super) async fn download(stage: &Stage, name: &'static str, objects: u64) -> Result<Row> {
     let (seaweed, postgres) = (stage.seaweed().await?, stage.postgres().await?);
     let server = stage.on_s3().await?;
     let block = requests::block(SIZE);
@@ -60,7 +60,7 @@ pub(super) async fn download(stage: &Stage, name: &'static str, objects: u64, go
         server: &server,
         watched: &[("SeaweedFS", seaweed.id()), ("PostgreSQL", postgres.id())],
         reference: format!("SeaweedFS, {CLIENTS} clients, unsigned GET of the same bytes"),
-        goal,
+        goal: Goal::AtLeast(0.8),
     };
     let direct: Arc<dyn Scenario> = Prepared::of(0..objects, expected(), |out, number| puts.write_get(out, number));
     let plan = stage.plan(CLIENTS);

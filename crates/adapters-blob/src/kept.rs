@@ -10,7 +10,7 @@ mod tests;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use copies::{Copies, Copying, Refused};
+use copies::{Copies, Copying, LARGEST};
 use domain::blob::{BlobEntry, BlobKey, BlobStore, BlobWriter, ByteStream};
 use domain::error::StoreError;
 use futures_util::stream::{self, BoxStream, StreamExt, TryStreamExt};
@@ -25,7 +25,7 @@ use std::time::Duration;
 const ROOM: u64 = 32 * 1024 * 1024;
 
 /// How long one is kept: whoever restores a file behind the server's back sees it served soon.
-const KEPT: Duration = Duration::from_mins(1);
+const TIME: Duration = Duration::from_mins(1);
 
 /// Bytes of one that is read to its end before any of it is handed on.
 const SMALL: usize = 64 * 1024;
@@ -33,8 +33,8 @@ const SMALL: usize = 64 * 1024;
 /// What one takes beside its bytes, roughly.
 const OVERHEAD: usize = 512;
 
-/// `store`, with those of its contents of up to 4 MiB in memory that were read whole: 32 MiB of them, of which those stay
-/// that were asked for last.
+/// `store`, with those of its contents of up to 4 MiB in memory that are read whole again and again: 32 MiB of them, of which
+/// those stay that were asked for last.
 #[must_use]
 pub fn with_contents_in_memory(store: Arc<dyn BlobStore>) -> Arc<dyn BlobStore> {
     Arc::new(ContentsInMemory::new(store))
@@ -42,20 +42,21 @@ pub fn with_contents_in_memory(store: Arc<dyn BlobStore>) -> Arc<dyn BlobStore> 
 
 struct ContentsInMemory {
     store: Arc<dyn BlobStore>,
-    known: Cache<BlobKey, Known>,
+    kept: Cache<BlobKey, Kept>,
+    /// The sizes of contents that went by, as many as could have been kept. What is asked for again while it stands here is
+    /// copied: a copy of what is asked for once, or again after all that is kept has gone, would be made in vain.
+    passed: Cache<BlobKey, u32>,
     copies: Arc<Copies>,
     hits: CounterHandle,
     misses: CounterHandle,
 }
 
-/// A content that is kept; of one that is too large nothing but that it is, so that nobody copies the beginning of it
-/// again, in vain and in the room of others. It is emptied when it leaves the cache, which itself drops what it held some
-/// time later only.
-#[derive(Clone, Default)]
-struct Known(Arc<Mutex<Option<Bytes>>>);
+/// A content that is kept. It is emptied when it leaves the cache, which itself drops what it held some time later only.
+#[derive(Clone)]
+struct Kept(Arc<Mutex<Option<Bytes>>>);
 
-impl Known {
-    fn whole(content: Bytes) -> Self {
+impl Kept {
+    fn new(content: Bytes) -> Self {
         Self(Arc::new(Mutex::new(Some(content))))
     }
 
@@ -66,29 +67,35 @@ impl Known {
 
 impl ContentsInMemory {
     fn new(store: Arc<dyn BlobStore>) -> Self {
-        let weigh = |_: &BlobKey, known: &Known| {
-            let size = known.content().as_ref().map_or(0, Bytes::len);
+        let weigh = |_: &BlobKey, kept: &Kept| {
+            let size = kept.content().as_ref().map_or(0, Bytes::len);
             u32::try_from(size + OVERHEAD).unwrap_or(u32::MAX)
         };
-        let known = Cache::builder()
+        let kept = Cache::builder()
             .max_capacity(ROOM)
             .weigher(weigh)
-            .time_to_live(KEPT)
+            .time_to_live(TIME)
             // The other policy takes in a large content only if it is asked for more often than all the small ones
             // together that would have to go for it.
             .eviction_policy(EvictionPolicy::lru())
-            .eviction_listener(|_, known: Known, _| *known.content() = None)
+            .eviction_listener(|_, kept: Kept, _| *kept.content() = None)
+            .build();
+        let passed = Cache::builder()
+            .max_capacity(ROOM)
+            .weigher(|_: &BlobKey, size: &u32| *size)
+            .time_to_live(TIME)
+            .eviction_policy(EvictionPolicy::lru())
             .build();
         let outcome = |outcome| catalog::CACHE_REQUESTS.with(["content", outcome]);
-        Self { store, known, copies: Arc::default(), hits: outcome("hit"), misses: outcome("miss") }
+        Self { store, kept, passed, copies: Arc::default(), hits: outcome("hit"), misses: outcome("miss") }
     }
 
-    /// `content`, copied while it goes to its reader, and kept once all of it has gone by.
-    fn copied(&self, key: &BlobKey, content: ByteStream) -> ByteStream {
-        let Some(copy) = self.copies.begin(key) else {
-            return content;
-        };
-        let tee = Tee { content, copy: Some(copy), key: key.clone(), known: self.known.clone() };
+    /// `content`, copied while it goes to its reader if it has gone by before, and kept once all of it has gone by.
+    async fn watched(&self, key: &BlobKey, content: ByteStream) -> ByteStream {
+        let has_passed = self.passed.get(key).await.is_some();
+        let copy = if has_passed { self.copies.begin(key) } else { None };
+        let (kept, passed) = (self.kept.clone(), self.passed.clone());
+        let tee = Tee { content, size: Some(0), copy, key: key.clone(), kept, passed };
         stream::unfold(tee, Tee::next).boxed()
     }
 }
@@ -103,8 +110,7 @@ impl BlobStore for ContentsInMemory {
         if range.is_some() {
             return self.store.read(key, range).await;
         }
-        let known = self.known.get(key).await;
-        if let Some(content) = known.as_ref().and_then(|known| known.content().clone()) {
+        if let Some(content) = self.kept.get(key).await.and_then(|kept| kept.content().clone()) {
             self.hits.increment(1);
             return Ok(Some(once(content)));
         }
@@ -112,28 +118,26 @@ impl BlobStore for ContentsInMemory {
         let Some(mut content) = self.store.read(key, None).await? else {
             return Ok(None);
         };
-        if known.is_some() {
-            return Ok(Some(content));
-        }
         let (mut pieces, mut size) = (Vec::new(), 0);
         while let Some(piece) = content.try_next().await? {
             size += piece.len();
             pieces.push(piece);
             if size > SMALL {
-                return Ok(Some(self.copied(key, stream::iter(pieces.into_iter().map(Ok)).chain(content).boxed())));
+                let content = stream::iter(pieces.into_iter().map(Ok)).chain(content).boxed();
+                return Ok(Some(self.watched(key, content).await));
             }
         }
         // A copy: what is kept must not hold a larger buffer alive.
         let Some(whole) = self.copies.of(&pieces) else {
             return Ok(Some(stream::iter(pieces.into_iter().map(Ok)).boxed()));
         };
-        self.known.insert(key.clone(), Known::whole(whole.clone())).await;
+        self.kept.insert(key.clone(), Kept::new(whole.clone())).await;
         Ok(Some(once(whole)))
     }
 
     async fn delete(&self, key: &BlobKey) -> Result<(), StoreError> {
         let deleted = self.store.delete(key).await;
-        self.known.invalidate(key).await;
+        self.kept.invalidate(key).await;
         deleted
     }
 
@@ -161,29 +165,37 @@ fn once(content: Bytes) -> ByteStream {
 /// A content on its way to a reader. When the reader goes away, the copy goes with it.
 struct Tee {
     content: ByteStream,
+    /// Bytes that have gone by; `None` after a failure.
+    size: Option<usize>,
     /// Of all that has gone by, for as long as it may yet become whole.
     copy: Option<Copying>,
     key: BlobKey,
-    known: Cache<BlobKey, Known>,
+    kept: Cache<BlobKey, Kept>,
+    passed: Cache<BlobKey, u32>,
 }
 
 impl Tee {
     async fn next(mut self) -> Option<(Result<Bytes, StoreError>, Self)> {
         let piece = self.content.next().await;
-        match (&piece, self.copy.take()) {
-            (Some(Ok(piece)), Some(copy)) => match copy.with(piece) {
-                Ok(copy) => self.copy = Some(copy),
-                Err(Refused::TooLarge) => self.known.insert(self.key.clone(), Known::default()).await,
-                Err(Refused::NoRoom) => {}
-            },
-            (None, Some(copy)) => {
-                self.known.insert(self.key.clone(), Known::whole(copy.into_bytes())).await;
-                // Else the cache would be over its bound until it next looks, by many a content of that size.
-                self.known.run_pending_tasks().await;
+        match &piece {
+            Some(Ok(piece)) => {
+                self.size = self.size.map(|size| size.saturating_add(piece.len()));
+                self.copy = self.copy.and_then(|copy| copy.with(piece));
             }
-            // It failed, or nothing is copied any more.
-            _ => {}
+            Some(Err(_)) => (self.size, self.copy) = (None, None),
+            None => self.end().await,
         }
         piece.map(|piece| (piece, self))
+    }
+
+    /// Keeps the copy of the whole, or how large that was.
+    async fn end(&mut self) {
+        if let Some(copy) = self.copy.take() {
+            self.kept.insert(self.key.clone(), Kept::new(copy.into_bytes())).await;
+            // Else the cache would be over its bound until it next looks, by many a content of that size.
+            self.kept.run_pending_tasks().await;
+        } else if let Some(size) = self.size.filter(|size| *size <= LARGEST).and_then(|size| u32::try_from(size).ok()) {
+            self.passed.insert(self.key.clone(), size).await;
+        }
     }
 }

@@ -20,8 +20,9 @@ use uuid::Uuid;
 /// question itself.
 const UNCHANGED: Duration = Duration::from_secs(1);
 
-/// How long an answer is kept at most, for those who change tables by hand.
-const KEPT: Duration = Duration::from_mins(1);
+/// How long an answer is kept at most, for those who change tables by hand: many times the minute in which a quiet RIP
+/// calls.
+const KEPT: Duration = Duration::from_mins(15);
 
 /// Answers of each kind that are kept: some 10 MB, also when somebody tries keys by the million.
 const MOST: u64 = 50_000;
@@ -35,8 +36,8 @@ pub(crate) enum RecordKind {
     Job,
 }
 
-/// The number of changes that the fleet has seen. It is asked for before what it is kept with: such an answer may say
-/// what is younger, never what is older.
+/// The number of changes that the fleet has seen. It is asked for before the answer that is kept under it: the answer may
+/// be newer than the version, never older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FleetVersion(pub(crate) i64);
 
@@ -51,49 +52,62 @@ pub(crate) struct Answers {
 impl Answers {
     pub(crate) fn new() -> Self {
         Self {
-            version: Current { seen: Mutex::new(None), questions: Kept::new("fleet_version", Duration::ZERO) },
+            version: Current::new(),
             key_holders: Kept::new("mis_key", KEPT),
             computers: Kept::new("hardware_hash", KEPT),
             records: Kept::new("known_record", KEPT),
         }
     }
-
-    /// Forgets everything: what this process changed acts in it at once.
-    pub(crate) fn forget(&self) {
-        *self.version.seen() = None;
-        self.key_holders.answers.invalidate_all();
-        self.computers.answers.invalidate_all();
-        self.records.answers.invalidate_all();
-    }
 }
 
 /// The version of the fleet. It is asked for with every look-up, so it is at hand without looking anything up.
 pub(crate) struct Current {
-    /// And when it was asked for.
-    seen: Mutex<Option<(FleetVersion, Instant)>>,
+    seen: Mutex<Seen>,
     /// Keeps nothing: those who ask at the same time share the answer, or the failure.
-    questions: Kept<(), FleetVersion>,
+    questions: Kept<(), (FleetVersion, Instant)>,
 }
 
+/// A version, if any counts, and when it was asked for or forgotten.
+#[derive(Clone, Copy)]
+struct Seen(Option<FleetVersion>, Instant);
+
 impl Current {
+    fn new() -> Self {
+        let seen = Mutex::new(Seen(None, Instant::now()));
+        Self { seen, questions: Kept::new("fleet_version", Duration::ZERO) }
+    }
+
     /// The version as it was a second ago at most, else that which `ask` finds.
     pub(crate) async fn get(
         &self,
         ask: impl AsyncFnOnce() -> Result<Option<FleetVersion>, StoreError>,
     ) -> Result<Option<FleetVersion>, StoreError> {
-        let (seen, now) = (*self.seen(), Instant::now());
-        if let Some((version, asked)) = seen
-            && now.duration_since(asked) < UNCHANGED
-        {
+        let Seen(version, asked) = *self.seen();
+        if version.is_some() && asked.elapsed() < UNCHANGED {
             self.questions.hits.increment(1);
-            return Ok(Some(version));
+            return Ok(version);
         }
-        let found = self.questions.get((), ask).await?;
-        *self.seen() = found.map(|version| (version, now));
-        Ok(found)
+        let question = async || {
+            let asked = Instant::now();
+            Ok(ask().await?.map(|version| (version, asked)))
+        };
+        let Some((version, asked)) = self.questions.get((), question).await? else {
+            return Ok(None);
+        };
+        let mut seen = self.seen();
+        // Who hears it late must not bring back what somebody has seen or forgotten since.
+        if asked >= seen.1 {
+            *seen = Seen(Some(version), asked);
+        }
+        Ok(Some(version))
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<(FleetVersion, Instant)>> {
+    /// Asks anew: what this process changed acts in it at once.
+    pub(crate) fn forget(&self) {
+        *self.seen() = Seen(None, Instant::now());
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -227,11 +241,24 @@ mod tests {
             let versions = of_all().await;
             assert!(versions.into_iter().all(|version| version.unwrap() == Some(FleetVersion(asked))));
         }
-        answers.forget();
+        answers.version.forget();
         assert_eq!(answers.version.get(ask).await.unwrap(), Some(FleetVersion(2)));
         let aged = Instant::now().checked_sub(UNCHANGED).unwrap();
-        *answers.version.seen() = Some((FleetVersion(2), aged));
+        *answers.version.seen() = Seen(Some(FleetVersion(2)), aged);
         assert_eq!(answers.version.get(ask).await.unwrap(), Some(FleetVersion(3)));
+    }
+
+    #[tokio::test]
+    async fn a_version_that_was_asked_for_before_a_change_is_not_seen_after_it() {
+        let current = Current::new();
+        let mut late = Box::pin(current.get(async || {
+            tokio::task::yield_now().await;
+            Ok(Some(FleetVersion(1)))
+        }));
+        assert!(futures_util::poll!(&mut late).is_pending());
+        current.forget();
+        assert_eq!(late.await.unwrap(), Some(FleetVersion(1)));
+        assert_eq!(current.get(async || Ok(Some(FleetVersion(2)))).await.unwrap(), Some(FleetVersion(2)));
     }
 
     #[tokio::test]

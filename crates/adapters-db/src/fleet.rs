@@ -87,13 +87,13 @@ impl SqlFleetRegistry {
         Self { core }
     }
 
-    /// Changes the fleet to the end, and forgets what was known of it. Other processes do so when they see its version.
+    /// Changes the fleet to the end, and looks at its version anew. Other processes do so in time.
     async fn change<W>(&self, work: W) -> Result<W::Done, RegistryError>
     where
         W: Work<Fault = RegistryFault>,
     {
         let changed = self.core.write_at_length(Change(work)).await;
-        self.core.answers.forget();
+        self.core.answers.version.forget();
         Ok(changed??)
     }
 }

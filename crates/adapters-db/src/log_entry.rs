@@ -13,11 +13,11 @@ use domain::guid::{DeviceGuid, JobGuid, QueueGuid};
 use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use domain::text::Folded;
 use futures_util::stream::BoxStream;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use list::{Row, TextFilter, entries, matching, newest};
-pub(crate) use origin::{NewOrigin, OriginDigest, Origins};
+use origin::NewOrigin;
+pub(crate) use origin::{OriginDigest, Origins};
 
 /// The log entries in a database. Entries that arrive together are committed together.
 pub struct SqlLogRepository {
@@ -93,12 +93,16 @@ impl NewRow {
         own.iter().chain(&of_origin).map(|text| text.len()).sum::<usize>() + job_name
     }
 
-    /// Takes the number of its origin if that is known, else tells the origin.
-    pub(crate) async fn number(&mut self, origins: &Origins) -> Option<OriginDigest> {
+    pub(crate) fn origin(&self) -> OriginDigest {
+        self.origin
+    }
+
+    /// Whether it has the number of its origin, or one that is remembered.
+    pub(crate) async fn knows_origin(&mut self, origins: &Origins) -> bool {
         if self.origin_id.is_none() {
             self.origin_id = origins.number(&self.origin, self.entry.received).await;
         }
-        self.origin_id.is_none().then_some(self.origin)
+        self.origin_id.is_some()
     }
 
     /// Its origin, as it is to be stored.
@@ -106,9 +110,14 @@ impl NewRow {
         NewOrigin::of(self.origin, self.organization, &self.entry)
     }
 
-    /// Takes the number of its origin from these where it is among them.
-    pub(crate) fn number_by(&mut self, numbers: &BTreeMap<OriginDigest, i64>) {
-        self.origin_id = self.origin_id.or_else(|| numbers.get(&self.origin).copied());
+    /// Remembers the number of [`NewRow::new_origin`], which was stored as seen when this was received.
+    pub(crate) async fn remember_origin(&self, id: i64, origins: &Origins) {
+        origins.learn(self.origin, id, self.entry.received).await;
+    }
+
+    /// Takes the number of its origin.
+    pub(crate) fn take_origin(&mut self, id: i64) {
+        self.origin_id = Some(id);
     }
 }
 
@@ -137,7 +146,9 @@ impl Written for NewRow {
 mod tests {
     use super::*;
     use crate::testing::engines;
+    use domain::log_entry::Pattern;
     use domain::testing::{a_log_entry, at};
+    use futures_util::TryStreamExt;
     use futures_util::future::join_all;
 
     /// Whoever writes every origin with every batch would lose what origins are for.
@@ -168,5 +179,21 @@ mod tests {
             assert_eq!(engine.number("SELECT count(*) FROM log_origin").await, 300, "{}", engine.name);
             assert_eq!(engine.number("SELECT max(seen_at) FROM log_origin").await, second, "{}", engine.name);
         }
+    }
+
+    /// As after a standby has taken over that lacks what was written last.
+    #[tokio::test]
+    async fn origins_are_not_taken_for_known_by_another_server() {
+        let engine = engines().await.remove(1);
+        let logs = engine.database.logs();
+        logs.add(OrganizationId(1), a_log_entry("before")).await.unwrap();
+        engine.run("DELETE FROM log_origin").await;
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        engine.number(end).await;
+        while logs.add(OrganizationId(1), a_log_entry("after")).await.is_err() {}
+        let all = LogFilter { user: Some(Pattern::new("Ann")), ..LogFilter::default() };
+        let listed: Vec<_> = logs.list(OrganizationId(1), all).try_collect().await.unwrap();
+        assert_eq!(listed.iter().map(|entry| &entry.description).collect::<Vec<_>>(), ["after"]);
     }
 }

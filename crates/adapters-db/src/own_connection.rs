@@ -28,6 +28,8 @@ const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seq
 /// The connection while it is used, counted as long as it is there. Whoever drops it gives it up.
 pub(crate) struct Held {
     pub(crate) connection: PgConnection,
+    /// Whether it wasn't put back yet: it may be to another server than the one before.
+    pub(crate) is_new: bool,
     _counted: Counted,
 }
 
@@ -53,7 +55,8 @@ impl OwnConnection {
 
     /// Puts the connection back, unless this outcome says that it may be broken: after a word of the
     /// database's own on a statement it is as good as before.
-    pub(crate) fn put_back<T>(&mut self, held: Held, outcome: &Result<T, sqlx::Error>) {
+    pub(crate) fn put_back<T>(&mut self, mut held: Held, outcome: &Result<T, sqlx::Error>) {
+        held.is_new = false;
         if outcome.as_ref().err().is_none_or(|error| !may_pass(error)) {
             self.idle = Some((held, Instant::now()));
         }
@@ -78,7 +81,7 @@ impl OwnConnection {
                 connection.execute(SETTINGS).await.map(|_| connection)
             };
             let error = match timeout_at(end, entered).await {
-                Ok(Ok(connection)) => return Ok(Held { connection, _counted: Counted::by(&self.open) }),
+                Ok(Ok(connection)) => return Ok(Held { connection, is_new: true, _counted: Counted::by(&self.open) }),
                 Ok(Err(error)) => error,
                 Err(_) => sqlx::Error::PoolTimedOut,
             };

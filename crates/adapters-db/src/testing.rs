@@ -32,10 +32,13 @@ const LOG_ENTRIES: &str =
     "INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source,
         source_folded)
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
-    SELECT 1 + n % 3, 1 + (n + 299) % 300, 1000000 + n, 'log', 'Description ' || n, 'Source ' || (n % 200),
+    SELECT 1 + n % 3, 1 + (n - 1) % 300, 1000000 + n, 'log', 'Description ' || n, 'Source ' || (n % 200),
         'source ' || (n % 200) FROM numbers";
 
-/// The same, as the schemas before the fourth have it.
+/// The schema since which entries have origins.
+const ORIGINS: u32 = 4;
+
+/// The same, as earlier schemas have it, of as many origins: else each entry had one of its own.
 const EARLIER_LOG_ENTRIES: &str =
     "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,
         user_folded, source, source_folded, version, version_folded, computer, computer_folded, serial_number,
@@ -43,7 +46,7 @@ const EARLIER_LOG_ENTRIES: &str =
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
     SELECT 1 + n % 3, 1000000 + n, 'log', 'Description ' || n, 'User ' || (n % 100), 'user ' || (n % 100),
         'Source ' || (n % 200), 'source ' || (n % 200), '1.0.' || (n % 50), '1.0.' || (n % 50), 'RIP ' || (n % 100),
-        'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {fixed}, '9.0' FROM numbers";
+        'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {guid of computer}, '9.0' FROM numbers";
 
 /// One record of each kind that refers to others, in words of both engines.
 const FLEET: &[&str] = &[
@@ -123,18 +126,18 @@ impl Opened {
 
     /// Fills the tables, so that the engine has a reason to choose an index.
     pub(crate) async fn fill(&self) {
-        let (guid, fixed, bytes) = match self.core().backend {
+        let (guid, guid_of_computer, bytes) = match self.core().backend {
             DbBackend::Postgres => ("md5(n::text)::uuid", "md5((n % 100)::text)::uuid", "'\\x00'::bytea"),
             _ => ("randomblob(16)", "CAST(printf('%016d', n % 100) AS blob)", "x'00'"),
         };
-        let logs = if self.database.schema_version().await.unwrap() < 4 {
+        let logs = if self.database.schema_version().await.unwrap() < ORIGINS {
             &[EARLIER_LOG_ENTRIES][..]
         } else {
             &[LOG_ORIGINS, LOG_ENTRIES]
         };
         for sql in [&[RESOURCES], logs].concat() {
             let sql = sql.replace("{rows}", &ROWS.to_string()).replace("{guid}", guid).replace("{bytes}", bytes);
-            let sql = sql.replace("{fixed}", fixed);
+            let sql = sql.replace("{guid of computer}", guid_of_computer);
             self.run(&sql.replace("{checksum}", "'DA39A3EE5E6B4B0D3255BFEF95601890AFD80709'")).await;
         }
         self.run("ANALYZE").await;

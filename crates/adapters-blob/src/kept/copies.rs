@@ -84,13 +84,6 @@ impl Drop for Turn {
     }
 }
 
-/// Why a copy isn't made to its end.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    TooLarge,
-    NoRoom,
-}
-
 /// A copy of what has gone by of a content. Dropped, it gives its room back.
 pub(super) struct Copying {
     bytes: Vec<u8>,
@@ -100,22 +93,22 @@ pub(super) struct Copying {
 }
 
 impl Copying {
-    /// Adds a piece.
-    pub(super) fn with(mut self, piece: &[u8]) -> Result<Self, Refused> {
+    /// Adds a piece, if the copy doesn't become too large and there is room.
+    pub(super) fn with(mut self, piece: &[u8]) -> Option<Self> {
         let size = self.bytes.len() + piece.len();
         if size > LARGEST {
-            return Err(Refused::TooLarge);
+            return None;
         }
         let capacity = self.bytes.capacity();
         if size > capacity {
             // To the double, so that growing copies no byte more than once or twice.
             let wanted = size.max(2 * capacity).min(LARGEST);
-            let more = self.turn.copies.take(wanted - capacity).ok_or(Refused::NoRoom)?;
+            let more = self.turn.copies.take(wanted - capacity)?;
             self.room.merge(more);
             self.bytes.reserve_exact(wanted - self.bytes.len());
         }
         self.bytes.extend_from_slice(piece);
-        Ok(self)
+        Some(self)
     }
 
     /// The whole, whose room is given back when the last reader has dropped it.

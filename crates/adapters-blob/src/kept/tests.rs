@@ -1,6 +1,6 @@
 //! What is kept, what isn't, and that no reader waits for it.
 
-use super::copies::{LARGEST, READERS};
+use super::copies::READERS;
 use super::*;
 use domain::blob::{BlobKind, MockBlobStore};
 use domain::blob_store_contract;
@@ -52,6 +52,11 @@ fn fed(readings: usize) -> (ContentsInMemory, Vec<UnboundedSender<Piece>>) {
     (over(streams), senders)
 }
 
+/// Whoever asks for this content asks for it again.
+async fn pass(store: &ContentsInMemory, number: u128, size: usize) {
+    store.passed.insert(key(number), u32::try_from(size).unwrap()).await;
+}
+
 async fn begin(store: &ContentsInMemory) -> ByteStream {
     store.read(&key(1), None).await.unwrap().unwrap()
 }
@@ -84,21 +89,41 @@ async fn a_small_content_is_read_once_and_forgotten_when_it_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_large_content_goes_to_its_reader_as_it_comes_and_is_read_once() {
-    let (store, senders) = fed(1);
-    let [sender] = <[_; 1]>::try_from(senders).unwrap();
-    sender.send(Ok(bytes(1, PIECE))).unwrap();
-    let mut content = begin(&store).await;
-    assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![1; PIECE]);
-    assert!(content.next().now_or_never().is_none(), "there is no more yet");
-    sender.send(Ok(bytes(2, 5))).unwrap();
-    assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![2; 5]);
-    assert!(!is_kept(&store).await, "it may have more");
-
-    drop(sender);
-    assert!(at_once(&mut content).is_none());
+async fn a_large_content_goes_to_its_readers_as_it_comes_and_is_read_twice() {
+    let (store, senders) = fed(2);
+    for (sender, is_second) in senders.into_iter().zip([false, true]) {
+        sender.send(Ok(bytes(1, PIECE))).unwrap();
+        let mut content = begin(&store).await;
+        assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![1; PIECE]);
+        assert_eq!(store.copies.free() < copies::ROOM, is_second);
+        assert!(content.next().now_or_never().is_none(), "there is no more yet");
+        sender.send(Ok(bytes(2, 5))).unwrap();
+        assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![2; 5]);
+        drop(sender);
+        assert!(at_once(&mut content).is_none());
+    }
     for _ in 0..2 {
         assert_eq!(read(&store, None).await.unwrap(), [vec![1; PIECE], vec![2; 5]].concat());
+    }
+}
+
+/// Else a copy would be made of each, in vain.
+#[tokio::test]
+async fn what_is_asked_for_again_after_more_than_can_be_kept_is_not_copied() {
+    const COUNT: u128 = ROOM as u128 / LARGEST as u128 + 1;
+    let content = || vec![Ok(bytes(1, LARGEST))];
+    let store = giving((0..2 * COUNT + 2).map(|_| content()));
+    for number in (0..COUNT).chain(0..COUNT) {
+        let content = store.read(&key(number), None).await.unwrap().unwrap();
+        assert_eq!(content.count().await, 1);
+        store.passed.run_pending_tasks().await;
+        assert_eq!(store.copies.free(), copies::ROOM);
+    }
+    // The last one has just gone by.
+    for is_copied in [true, true] {
+        let content = store.read(&key(COUNT - 1), None).await.unwrap().unwrap();
+        assert_eq!(content.count().await, 1);
+        assert_eq!(store.copies.free() < copies::ROOM, is_copied);
     }
 }
 
@@ -106,6 +131,7 @@ async fn a_large_content_goes_to_its_reader_as_it_comes_and_is_read_once() {
 async fn the_largest_content_is_kept_and_takes_its_own_size_of_the_room() {
     let sizes = [PIECE, LARGEST / 2, 0, LARGEST - LARGEST / 2 - PIECE];
     let store = giving([sizes.into_iter().map(|size| Ok(bytes(1, size))).collect()]);
+    pass(&store, 1, LARGEST).await;
     for _ in 0..2 {
         assert_eq!(read(&store, None).await.unwrap().len(), LARGEST);
     }
@@ -117,6 +143,7 @@ async fn the_largest_content_is_kept_and_takes_its_own_size_of_the_room() {
 #[tokio::test]
 async fn a_reader_that_goes_away_leaves_nothing_but_room() {
     let store = giving([vec![Ok(bytes(1, PIECE)), Ok(bytes(2, PIECE))]]);
+    pass(&store, 1, 2 * PIECE).await;
     let mut content = begin(&store).await;
     for _ in 0..2 {
         at_once(&mut content).unwrap().unwrap();
@@ -137,6 +164,7 @@ async fn a_content_that_breaks_off_is_not_kept() {
     ];
     let count = readings.len();
     let store = giving(readings);
+    pass(&store, 1, PIECE).await;
     for _ in 0..count {
         assert!(read(&store, None).await.is_err());
     }
@@ -146,29 +174,41 @@ async fn a_content_that_breaks_off_is_not_kept() {
 
 #[tokio::test]
 async fn after_a_failure_nothing_of_the_rest_is_taken_for_the_whole() {
-    let store = giving([vec![Ok(bytes(1, PIECE)), broken(), Ok(bytes(2, 1))]]);
-    let pieces: Vec<_> = begin(&store).await.collect().await;
-    assert!(matches!(&pieces[..], [Ok(_), Err(_), Ok(_)]), "{} pieces", pieces.len());
-    assert!(!is_kept(&store).await);
+    for has_passed in [false, true] {
+        let store = giving([vec![Ok(bytes(1, PIECE)), broken(), Ok(bytes(2, 1))]]);
+        if has_passed {
+            pass(&store, 1, PIECE).await;
+        }
+        let pieces: Vec<_> = begin(&store).await.collect().await;
+        assert!(matches!(&pieces[..], [Ok(_), Err(_), Ok(_)]), "{} pieces", pieces.len());
+        assert_eq!(store.passed.contains_key(&key(1)), has_passed);
+        assert!(!is_kept(&store).await);
+    }
 }
 
 #[tokio::test]
 async fn a_content_that_is_too_large_passes_by() {
-    let (store, senders) = fed(2);
-    for (sender, is_known) in senders.into_iter().zip([false, true]) {
-        sender.send(Ok(bytes(1, LARGEST))).unwrap();
-        let mut content = begin(&store).await;
-        assert_eq!(at_once(&mut content).unwrap().unwrap().len(), LARGEST);
-        assert_eq!(store.copies.free() == copies::ROOM, is_known, "it isn't copied twice in vain");
-        sender.send(Ok(bytes(2, 1))).unwrap();
-        assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![2]);
-        assert_eq!(store.copies.free(), copies::ROOM, "the copy is given up before the end");
-        sender.send(Ok(bytes(3, 1))).unwrap();
-        drop(sender);
-        assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![3]);
-        assert!(at_once(&mut content).is_none());
-    }
+    let (store, [sender]) = {
+        let (store, senders) = fed(1);
+        (store, <[_; 1]>::try_from(senders).unwrap())
+    };
+    // As if a smaller one had passed, so that it is copied.
+    pass(&store, 1, PIECE).await;
+    sender.send(Ok(bytes(1, LARGEST))).unwrap();
+    let mut content = begin(&store).await;
+    assert_eq!(at_once(&mut content).unwrap().unwrap().len(), LARGEST);
+    assert!(store.copies.free() < copies::ROOM);
+    sender.send(Ok(bytes(2, 1))).unwrap();
+    assert_eq!(at_once(&mut content).unwrap().unwrap(), vec![2]);
+    assert_eq!(store.copies.free(), copies::ROOM, "the copy is given up before the end");
+    drop(sender);
+    assert!(at_once(&mut content).is_none());
     assert!(!is_kept(&store).await);
+
+    // Nobody begins to copy what was seen to be too large.
+    let store = giving([vec![Ok(bytes(1, LARGEST)), Ok(bytes(2, 1))]]);
+    assert_eq!(read(&store, None).await.unwrap().len(), LARGEST + 1);
+    assert!(!store.passed.contains_key(&key(1)));
 }
 
 #[tokio::test]
@@ -176,6 +216,7 @@ async fn a_content_for_which_there_is_no_room_is_streamed_all_the_same() {
     for size in [3, PIECE] {
         let pieces = || vec![Ok(bytes(1, size)), Ok(bytes(2, size))];
         let store = giving([pieces(), pieces(), pieces()]);
+        pass(&store, 1, 2 * size).await;
         // Room for none of it, then for its first piece alone, then for all.
         for room in [0, size, LARGEST] {
             let taken = store.copies.take(copies::ROOM - room);
@@ -190,6 +231,7 @@ async fn a_content_for_which_there_is_no_room_is_streamed_all_the_same() {
 #[tokio::test]
 async fn of_many_readers_of_a_content_some_copy_it() {
     let (store, mut senders) = fed(READERS + 2);
+    pass(&store, 1, PIECE).await;
     for sender in &senders {
         sender.send(Ok(bytes(1, PIECE))).unwrap();
     }
@@ -214,7 +256,7 @@ async fn of_many_readers_of_a_content_some_copy_it() {
 #[tokio::test]
 async fn the_room_of_a_content_is_taken_for_as_long_as_a_reader_holds_it() {
     let copies = Arc::new(Copies::default());
-    let copy = copies.begin(&key(1)).unwrap().with(&[1; 1000]).unwrap().with(&[2; 500]).unwrap();
+    let copy = copies.begin(&key(1)).unwrap().with(&[1; 1000]).and_then(|copy| copy.with(&[2; 500])).unwrap();
     let kept = copy.into_bytes();
     assert_eq!(kept, [[1; 1000].as_slice(), &[2; 500]].concat());
     assert_eq!(copies.free(), copies::ROOM - 1500, "no more than its bytes");
@@ -232,6 +274,7 @@ async fn a_large_content_finds_its_place_among_small_ones() {
     let count = 2 * ROOM / SMALL as u64;
     let small = (0..count).map(|_| vec![Ok(bytes(1, SMALL))]);
     let store = giving(small.chain([vec![Ok(bytes(2, LARGEST))]]));
+    pass(&store, 1, LARGEST).await;
     for number in 0..count {
         let content = store.read(&key(u128::from(number) + 2), None).await.unwrap().unwrap();
         assert_eq!(content.count().await, 1);
@@ -239,8 +282,8 @@ async fn a_large_content_finds_its_place_among_small_ones() {
     for _ in 0..2 {
         assert_eq!(read(&store, None).await.unwrap().len(), LARGEST);
     }
-    store.known.run_pending_tasks().await;
-    assert!(store.known.weighted_size() <= ROOM);
+    store.kept.run_pending_tasks().await;
+    assert!(store.kept.weighted_size() <= ROOM);
     assert!(store.copies.free() as u64 >= copies::ROOM as u64 - ROOM, "what had to go has given its room back");
 }
 

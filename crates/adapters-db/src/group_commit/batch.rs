@@ -5,6 +5,9 @@ use super::table::{Rows, Written};
 use crate::device_status::NewStatus;
 use std::collections::BTreeMap;
 
+/// What a statement returned: digest and number of each origin, else nothing.
+pub(super) type Answered = (Vec<u8>, i64);
+
 /// What is written in one transaction: a report before its parts, and statuses last, so that their rows
 /// are locked for the shortest time.
 pub(super) struct Batch<'a> {

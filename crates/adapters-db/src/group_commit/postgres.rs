@@ -4,11 +4,11 @@
 //! same few texts again and again. A connection from the pool would cost a second round trip, when it is
 //! given back (decision 0026).
 
-use super::batch::Batch;
+use super::batch::{Answered, Batch};
 use super::table::{Cell, Kind, Rows, Table};
 use crate::device_status;
 use crate::own_connection::OwnConnection;
-use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions, PgRow};
+use sea_orm::sqlx::postgres::{PgArguments, PgConnectOptions};
 use sea_orm::sqlx::{self, Arguments, AssertSqlSafe};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,13 +27,21 @@ impl PostgresWriter {
         Self { connection: OwnConnection::new(options, patience, "committing"), texts: BTreeMap::new() }
     }
 
+    /// Makes sure of the connection, on which the next batch is written; whether it is a new one.
+    pub(super) async fn connect(&mut self) -> Result<bool, sqlx::Error> {
+        let held = self.connection.take().await?;
+        let is_new = held.is_new;
+        self.connection.put_back(held, &Ok(()));
+        Ok(is_new)
+    }
+
     /// Writes all of `batch` or nothing; what is answered. If the outcome can't be known it is a failure, and the
     /// connection is given up.
-    pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
+    pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Answered>, sqlx::Error> {
         let text = self.text(batch);
         let arguments = arguments(batch)?;
         let mut held = self.connection.take().await?;
-        let written = sqlx::query_with(AssertSqlSafe(text), arguments).fetch_all(&mut held.connection).await;
+        let written = sqlx::query_as_with(AssertSqlSafe(text), arguments).fetch_all(&mut held.connection).await;
         self.connection.put_back(held, &written);
         written
     }

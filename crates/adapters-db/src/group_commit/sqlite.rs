@@ -1,8 +1,8 @@
 //! Writes batches to `SQLite`, over the one connection that writes (decision 0022).
 
-use super::batch::Batch;
+use super::batch::{Answered, Batch};
 use super::table::{Cell, Table};
-use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
+use sea_orm::sqlx::sqlite::{SqliteArguments, SqliteConnection};
 use sea_orm::sqlx::{self, Arguments, AssertSqlSafe, Connection, SqlitePool};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl SqliteWriter {
     }
 
     /// Writes all of `batch` or nothing; what is answered.
-    pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    pub(super) async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Answered>, sqlx::Error> {
         let mut connection = self.pool.acquire().await?;
         if batch.tables().count() == 1 && batch.len() <= MOST_ROWS {
             // One statement is a transaction of its own, and each one is handed to the thread of the connection.
@@ -39,7 +39,7 @@ impl SqliteWriter {
         &mut self,
         connection: &mut SqliteConnection,
         batch: &Batch<'_>,
-    ) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    ) -> Result<Vec<Answered>, sqlx::Error> {
         let mut answered = Vec::new();
         for rows in batch.tables() {
             let width = rows.table.columns.len();
@@ -47,7 +47,7 @@ impl SqliteWriter {
                 let places = places(cells.len() / width);
                 let text = self.text(rows.table, places);
                 let arguments = arguments(cells, places * width)?;
-                answered.extend(sqlx::query_with(AssertSqlSafe(text), arguments).fetch_all(&mut *connection).await?);
+                answered.extend(sqlx::query_as_with(AssertSqlSafe(text), arguments).fetch_all(&mut *connection).await?);
             }
         }
         Ok(answered)

@@ -1,16 +1,15 @@
 //! Writes batches, whatever the engine.
 
 use super::Record;
-use super::batch::Batch;
+use super::batch::{Answered, Batch};
 use super::postgres::PostgresWriter;
 use super::sqlite::SqliteWriter;
 use crate::core::{Core, TRIES};
 use crate::error::{may_pass, store_error, was_given_up};
-use crate::log_entry::{OriginDigest, Origins};
+use crate::log_entry::{NewRow, OriginDigest, Origins};
 use domain::error::StoreError;
 use metering::{CounterHandle, HistogramHandle, catalog};
-use sea_orm::sqlx::{self, ColumnIndex, Decode, Row, Type};
-use sea_orm::{DbBackend, DbErr, RuntimeErr};
+use sea_orm::{DbBackend, DbErr, RuntimeErr, sqlx};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +60,10 @@ impl Writer {
     }
 
     async fn write_all(&mut self, records: &mut [&mut Record]) -> Result<(), sqlx::Error> {
+        // A standby that took over may lack the last origins of the server before it.
+        if self.engine.is_another_server().await? {
+            self.origins.forget();
+        }
         self.number_origins(records).await?;
         let batch = Batch::of(records.iter().map(|record| &**record));
         self.engine.write(&batch).await?;
@@ -70,29 +73,29 @@ impl Writer {
     }
 
     /// Gives each log entry the number of its origin. Origins that aren't known are stored, if they aren't there, in a
-    /// transaction of their own: an origin without entries does no harm.
+    /// transaction of their own: one without entries does no harm.
     async fn number_origins(&mut self, records: &mut [&mut Record]) -> Result<(), sqlx::Error> {
         // In the order of their digests, so that two writers never wait for each other.
-        let mut unknown = BTreeMap::new();
+        let mut unknown: BTreeMap<OriginDigest, Vec<&mut NewRow>> = BTreeMap::new();
         for record in records.iter_mut() {
             if let Record::Log(row) = &mut **record
-                && let Some(digest) = row.number(&self.origins).await
+                && !row.knows_origin(&self.origins).await
             {
-                unknown.entry(digest).or_insert_with(|| row.new_origin());
+                unknown.entry(row.origin()).or_default().push(row);
             }
         }
-        if unknown.is_empty() {
+        let new: Vec<_> = unknown.values().filter_map(|rows| rows.first()).map(|row| row.new_origin()).collect();
+        if new.is_empty() {
             return Ok(());
         }
-        let numbers: BTreeMap<_, _> = self.engine.write(&Batch::of_one(unknown.values())).await?.into_iter().collect();
-        for (digest, id) in &numbers {
-            if let Some(origin) = unknown.get(digest) {
-                self.origins.learn(origin, *id).await;
+        let numbers = self.engine.write(&Batch::of_one(&new)).await?;
+        for (digest, id) in numbers {
+            let rows = unknown.remove(&digest[..]).unwrap_or_default();
+            if let Some(first) = rows.first() {
+                first.remember_origin(id, &self.origins).await;
             }
-        }
-        for record in records.iter_mut() {
-            if let Record::Log(row) = &mut **record {
-                row.number_by(&numbers);
+            for row in rows {
+                row.take_origin(id);
             }
         }
         Ok(())
@@ -106,14 +109,22 @@ impl Writer {
 }
 
 impl Engine {
-    /// Writes, again if the database gave the batch up for another transaction's sake. The numbers of the origins that
-    /// were written.
-    async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<(OriginDigest, i64)>, sqlx::Error> {
+    /// Whether what is written next may go to another server than what was written before.
+    async fn is_another_server(&mut self) -> Result<bool, sqlx::Error> {
+        match self {
+            Self::Postgres(writer) => writer.connect().await,
+            Self::Sqlite(_) => Ok(false),
+        }
+    }
+
+    /// Writes, again if the database gave the batch up for another transaction's sake. What was
+    /// answered.
+    async fn write(&mut self, batch: &Batch<'_>) -> Result<Vec<Answered>, sqlx::Error> {
         let mut tries = 1;
         loop {
             let written = match self {
-                Self::Postgres(writer) => numbers(writer.write(batch).await),
-                Self::Sqlite(writer) => numbers(writer.write(batch).await),
+                Self::Postgres(writer) => writer.write(batch).await,
+                Self::Sqlite(writer) => writer.write(batch).await,
             };
             if tries == TRIES || !written.as_ref().is_err_and(was_given_up) {
                 return written;
@@ -121,22 +132,6 @@ impl Engine {
             tries += 1;
         }
     }
-}
-
-/// Digest and number of each row that a database has answered.
-fn numbers<R>(answered: Result<Vec<R>, sqlx::Error>) -> Result<Vec<(OriginDigest, i64)>, sqlx::Error>
-where
-    R: Row,
-    usize: ColumnIndex<R>,
-    for<'r> Vec<u8>: Decode<'r, R::Database> + Type<R::Database>,
-    for<'r> i64: Decode<'r, R::Database> + Type<R::Database>,
-{
-    let number = |row: R| {
-        let digest: Vec<u8> = row.try_get(0)?;
-        let digest = digest.try_into().map_err(|_| sqlx::Error::Decode("a digest of another length".into()))?;
-        Ok((digest, row.try_get(1)?))
-    };
-    answered?.into_iter().map(number).collect()
 }
 
 impl Failure {

@@ -1,6 +1,5 @@
 //! The text filters of a log list as conditions on columns (decision L5).
 
-use crate::text_head::is_text;
 use domain::log_entry::Pattern;
 use sea_orm::sea_query::{Expr, ExprTrait, LikeExpr};
 
@@ -20,8 +19,16 @@ pub(super) struct Condition {
     pub(super) sufficient: bool,
 }
 
+/// How a column is asked for a whole text.
+pub(super) type IsText = fn(&'static str, &str) -> Expr;
+
+/// A column that stands in no index: the words of one would make the engine expect fewer rows than there are.
+pub(super) fn is_plain_text(column: &'static str, text: &str) -> Expr {
+    Expr::col(column).eq(text)
+}
+
 /// The condition of `pattern` on the folded text in `column`.
-pub(super) fn condition(column: &'static str, pattern: &Pattern) -> Condition {
+pub(super) fn condition(column: &'static str, is_text: IsText, pattern: &Pattern) -> Condition {
     match pattern.pieces() {
         [whole] => Condition { necessary: Some(is_text(column, whole)), sufficient: true },
         pieces => {

@@ -1,11 +1,12 @@
 //! The list of log entries, newest first (decision L8).
 
-use super::filter::{Condition, condition};
+use super::filter::{Condition, IsText, condition, is_plain_text};
 use crate::convert::Owner;
 use crate::core::Core;
 use crate::entity::log_entry::{Column, Entity};
 use crate::entity::log_origin;
 use crate::page::{BUDGET, Pace, PageRow, Pages, Rows, merged};
+use crate::text_head::is_text;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::inspection::InspectedLogEntry;
@@ -29,17 +30,19 @@ pub(super) fn list(
     entries(core, vec![organization], filter).map_ok(Row::listed).boxed()
 }
 
-/// Origins that are read each in the order of its own entries; where more match, all entries are gone through.
-const FEW: usize = 32;
+/// Origins that are read each in the order of its own entries, of all organizations of a list; where more match, all entries
+/// are gone through.
+const FEW: usize = 64;
 
 /// The entries of these organizations, each of which is read in the order of its own indexes: one of all
 /// organizations would cost every entry that is written.
 pub(crate) fn entries(core: Arc<Core>, organizations: Vec<OrganizationId>, filter: LogFilter) -> Rows<Row> {
     let start = async move {
         let newest = newest(&core).await?;
+        let few = FEW / organizations.len().max(1);
         let mut ways = Vec::new();
         for organization in organizations {
-            match few_origins(&core, organization, &filter).await? {
+            match few_origins(&core, organization, &filter, few).await? {
                 Some(origins) => ways.extend(origins.into_iter().map(|origin| (organization, Some(origin)))),
                 None => ways.push((organization, None)),
             }
@@ -54,19 +57,20 @@ pub(crate) fn entries(core: Arc<Core>, organizations: Vec<OrganizationId>, filte
     stream::once(start).try_flatten().boxed()
 }
 
-/// The origins whose entries may match; `None` where that says little, as they are many.
+/// The origins whose entries may match; `None` where they are more than `few`, or all.
 async fn few_origins(
     core: &Core,
     organization: OrganizationId,
     filter: &LogFilter,
+    few: usize,
 ) -> Result<Option<Vec<i64>>, StoreError> {
     let texts = TextFilter::of_origin(filter);
-    if texts.is_empty() {
+    if few == 0 || texts.is_empty() {
         return Ok(None);
     }
-    let select = origins(organization, &texts).limit(FEW as u64 + 1).build(core.backend);
+    let select = origins(organization, &texts).limit(few as u64 + 1).build(core.backend);
     let rows = core.read(core.reads.query_all_raw(select)).await?;
-    if rows.len() > FEW {
+    if rows.len() > few {
         return Ok(None);
     }
     rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::other)).collect::<Result<_, _>>().map(Some)
@@ -146,24 +150,31 @@ pub(crate) struct TextFilter {
 
 impl TextFilter {
     pub(crate) fn all_of(filter: &LogFilter) -> Vec<Self> {
-        let source = Self::given(filter.source.as_ref(), "source_folded", |row| Folded::of(&row.source));
-        Self::of_origin(filter).into_iter().chain(source).collect()
+        let mut all = Self::of_origin(filter);
+        all.extend(Self::of_entry(filter));
+        all
     }
 
     /// Those of what an entry has in common with others of its origin.
     fn of_origin(filter: &LogFilter) -> Vec<Self> {
+        let given = |pattern, column, value| Self::given(pattern, column, is_plain_text, value);
         let filters = [
-            Self::given(filter.serial_number.as_ref(), "serial_folded", |row| Folded::of(&row.serial_number)),
-            Self::given(filter.user.as_ref(), "user_folded", |row| Folded::of(&row.user_name)),
-            Self::given(filter.version.as_ref(), "version_folded", |row| Folded::of(&row.version)),
-            Self::given(filter.computer.as_ref(), "computer_folded", |row| Folded::of(&row.computer)),
+            given(filter.serial_number.as_ref(), "serial_folded", |row| Folded::of(&row.serial_number)),
+            given(filter.user.as_ref(), "user_folded", |row| Folded::of(&row.user_name)),
+            given(filter.version.as_ref(), "version_folded", |row| Folded::of(&row.version)),
+            given(filter.computer.as_ref(), "computer_folded", |row| Folded::of(&row.computer)),
         ];
         filters.into_iter().flatten().collect()
     }
 
-    fn given(pattern: Option<&Pattern>, column: &'static str, value: Value) -> Option<Self> {
+    /// That of what is an entry's own.
+    fn of_entry(filter: &LogFilter) -> Option<Self> {
+        Self::given(filter.source.as_ref(), "source_folded", is_text, |row| Folded::of(&row.source))
+    }
+
+    fn given(pattern: Option<&Pattern>, column: &'static str, is_text: IsText, value: Value) -> Option<Self> {
         let pattern = pattern?.clone();
-        Some(Self { condition: condition(column, &pattern), pattern, value })
+        Some(Self { condition: condition(column, is_text, &pattern), pattern, value })
     }
 
     /// Whether a row that the database has found matches: what the database was not asked for.
@@ -181,6 +192,8 @@ struct Scan {
     way: Way,
     filter: LogFilter,
     texts: Vec<TextFilter>,
+    /// Those of them that the database is asked for.
+    asked: Vec<TextFilter>,
     /// Entries that were stored after the list began are none of it.
     newest: i64,
     /// Time and number of the last entry; what is before it follows. `None` at the end.
@@ -193,7 +206,7 @@ impl Scan {
         let before = newest.map(|_| (filter.to.map_or(i64::MAX, Timestamp::as_micros), i64::MAX));
         let texts = TextFilter::all_of(&filter);
         let newest = newest.unwrap_or_default();
-        Self { core, way, filter, texts, newest, before, pace: Pace::new(budget) }
+        Self { core, way, asked: asked(way, &filter), filter, texts, newest, before, pace: Pace::new(budget) }
     }
 }
 
@@ -204,11 +217,19 @@ impl Pages for Scan {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let select = select(self.way, &self.filter, &self.texts, before).limit(self.pace.limit);
+        let select = select(self.way, &self.filter, &self.asked, before).limit(self.pace.limit);
         let page = self.pace.read::<Row>(&self.core, select.build(self.core.backend)).await?;
         self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
         let is_listed = |row: &Row| row.id <= self.newest && self.texts.iter().all(|text| text.holds(row));
         Ok(Some(page.rows.into_iter().filter(is_listed).collect()))
+    }
+}
+
+/// An origin was chosen by what it holds. To ask for that again would make the engine expect fewer entries of it.
+fn asked((_, origin): Way, filter: &LogFilter) -> Vec<TextFilter> {
+    match origin {
+        Some(_) => TextFilter::of_entry(filter).into_iter().collect(),
+        None => TextFilter::all_of(filter),
     }
 }
 
@@ -246,9 +267,11 @@ pub(crate) fn matching(
         .apply_if(organization, |select, organization| select.filter(Column::OrganizationId.eq(organization.0)))
         .apply_if(filter.from, |select, from| select.filter(Column::ReceivedAt.gte(from.as_micros())))
         .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())));
-    // The sign keeps the engines from going through origins first and sorting their entries.
-    QuerySelect::query(&mut select)
-        .inner_join(log_origin::Entity, log_origin::Column::Id.into_expr().eq(Expr::cust("+log_entry.origin_id")));
+    // The sign keeps the engines from reading by origin and sorting: SQLite would do so whatever the filter.
+    let origin = log_origin::Column::Id.into_expr().eq(Expr::cust("+log_entry.origin_id"));
+    // Should a number ever name another origin than it did, nobody sees names of another organization.
+    let is_own = log_origin::Column::OrganizationId.into_expr().eq(Column::OrganizationId.into_expr());
+    QuerySelect::query(&mut select).inner_join(log_origin::Entity, origin.and(is_own));
     with_conditions(select, texts)
 }
 
@@ -283,8 +306,7 @@ mod tests {
         for engine in engines().await {
             engine.fill().await;
             for (index, way, filter) in &ways {
-                let texts = TextFilter::all_of(filter);
-                let select = select(*way, filter, &texts, (1_002_000, 9)).limit(128);
+                let select = select(*way, filter, &asked(*way, filter), (1_002_000, 9)).limit(128);
                 engine.assert_uses(index, select.build(engine.core().backend)).await;
             }
             let origins = origins(OrganizationId(1), &TextFilter::of_origin(&user())).limit(9);
@@ -300,7 +322,7 @@ mod tests {
             // Of ten entries each.
             for (version, few) in [("1.0.7", Some(2)), ("1.0.*7", Some(10)), ("2*", Some(0)), ("*", None)] {
                 let filter = LogFilter { version: Some(Pattern::new(version)), ..LogFilter::default() };
-                let origins = few_origins(engine.core(), OrganizationId(1), &filter).await.unwrap();
+                let origins = few_origins(engine.core(), OrganizationId(1), &filter, FEW).await.unwrap();
                 let origins = origins.map(|origins| origins.len());
                 assert_eq!(origins, few, "{} {version}", engine.name);
                 let listed = engine.database.logs().list(OrganizationId(1), filter);

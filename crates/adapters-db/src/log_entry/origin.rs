@@ -135,9 +135,14 @@ impl Origins {
         known.map(|known| known.id)
     }
 
-    /// Remembers what the database has answered.
-    pub(crate) async fn learn(&self, origin: &NewOrigin, id: i64) {
-        self.known.insert(origin.digest, Known { id, seen: origin.seen.as_micros() }).await;
+    /// Forgets all numbers.
+    pub(crate) fn forget(&self) {
+        self.known.invalidate_all();
+    }
+
+    /// Remembers the number of an origin that was stored as seen then, or later.
+    pub(super) async fn learn(&self, digest: OriginDigest, id: i64, seen: Timestamp) {
+        self.known.insert(digest, Known { id, seen: seen.as_micros() }).await;
     }
 }
 
@@ -172,12 +177,13 @@ mod tests {
     #[tokio::test]
     async fn a_number_is_remembered_for_an_hour_of_entries() {
         let origins = Origins::new();
-        let entry = NewLogEntry { received: at(5), ..a_log_entry("x") };
-        let origin = NewOrigin::of(digest(ACME, &entry), ACME, &entry);
-        assert_eq!(origins.number(&origin.digest, at(5)).await, None);
-        origins.learn(&origin, 7).await;
+        let origin = digest(ACME, &a_log_entry("x"));
+        assert_eq!(origins.number(&origin, at(5)).await, None);
+        origins.learn(origin, 7, at(5)).await;
         for (time, number) in [(5, Some(7)), (0, Some(7)), (3604, Some(7)), (3605, None), (90_000, None)] {
-            assert_eq!(origins.number(&origin.digest, at(time)).await, number, "{time}");
+            assert_eq!(origins.number(&origin, at(time)).await, number, "{time}");
         }
+        origins.forget();
+        assert_eq!(origins.number(&origin, at(5)).await, None);
     }
 }

@@ -64,7 +64,7 @@ const SAME: &str = "SELECT count(*) FROM log_entry JOIN log_origin ON log_origin
     AND seen_at BETWEEN received_at AND 1003000";
 
 #[tokio::test]
-async fn log_entries_say_the_same_after_they_were_parted_from_their_origins_and_are_counted_on() {
+async fn log_entries_say_the_same_after_they_were_parted_from_their_origins_and_ids_continue() {
     for engine in empty_engines().await {
         Migrator::up(&engine.core().writes, Some(3)).await.unwrap();
         engine.fill().await;
