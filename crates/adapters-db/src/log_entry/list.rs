@@ -30,8 +30,8 @@ pub(super) fn list(
     entries(core, vec![organization], filter).map_ok(Row::listed).boxed()
 }
 
-/// Origins that are read each in the order of its own entries, of all organizations of a list; where more match, all entries
-/// are gone through.
+/// Origins that are read each in the order of its own entries, of all organizations of a list, but one of each at least; where
+/// more match, all entries are gone through.
 const FEW: usize = 64;
 
 /// The entries of these organizations, each of which is read in the order of its own indexes: one of all
@@ -39,7 +39,7 @@ const FEW: usize = 64;
 pub(crate) fn entries(core: Arc<Core>, organizations: Vec<OrganizationId>, filter: LogFilter) -> Rows<Row> {
     let start = async move {
         let newest = newest(&core).await?;
-        let few = FEW / organizations.len().max(1);
+        let few = (FEW / organizations.len().max(1)).max(1);
         let mut ways = Vec::new();
         for organization in organizations {
             match few_origins(&core, organization, &filter, few).await? {
@@ -65,7 +65,7 @@ async fn few_origins(
     few: usize,
 ) -> Result<Option<Vec<i64>>, StoreError> {
     let texts = TextFilter::of_origin(filter);
-    if few == 0 || texts.is_empty() {
+    if texts.is_empty() {
         return Ok(None);
     }
     let select = origins(organization, &texts).limit(few as u64 + 1).build(core.backend);
