@@ -97,8 +97,8 @@ impl NewRow {
         self.origin
     }
 
-    /// Whether it has the number of its origin, or one that is remembered.
-    pub(crate) async fn knows_origin(&mut self, origins: &Origins) -> bool {
+    /// Takes the number of its origin if that is remembered; whether it has it.
+    pub(crate) async fn recall_origin(&mut self, origins: &Origins) -> bool {
         if self.origin_id.is_none() {
             self.origin_id = origins.number(&self.origin, self.entry.received).await;
         }

@@ -8,8 +8,9 @@ mod refusals;
 #[cfg(test)]
 mod tests;
 
-use sea_orm_migration::sea_orm::DbBackend;
-use sea_orm_migration::{MigrationTrait, MigratorTrait};
+use async_trait::async_trait;
+use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr};
+use sea_orm_migration::{MigrationName, MigrationTrait, MigratorTrait, SchemaManager};
 
 /// Knows all migrations of this program.
 pub(crate) struct Migrator;
@@ -17,12 +18,35 @@ pub(crate) struct Migrator;
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         vec![
-            Box::new(initial::Migration),
-            Box::new(refusals::Migration),
-            Box::new(refusal_senders::Migration),
-            Box::new(log_origins::Migration),
-            Box::new(fleet_version::Migration),
+            Box::new(Step { name: "0001_initial", statements: |_| initial::STATEMENTS.to_vec() }),
+            Box::new(Step { name: "0002_refusals", statements: |_| refusals::STATEMENTS.to_vec() }),
+            Box::new(Step { name: "0003_refusal_senders", statements: |_| refusal_senders::STATEMENTS.to_vec() }),
+            Box::new(Step { name: "0004_log_origins", statements: log_origins::statements }),
+            Box::new(Step { name: "0005_fleet_version", statements: |_| fleet_version::STATEMENTS.to_vec() }),
         ]
+    }
+}
+
+/// A migration: statements that are run one after the other, in the words of [`typed`].
+struct Step {
+    name: &'static str,
+    statements: fn(DbBackend) -> Vec<&'static str>,
+}
+
+impl MigrationName for Step {
+    fn name(&self) -> &str {
+        self.name
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Step {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let backend = manager.get_database_backend();
+        for statement in (self.statements)(backend) {
+            manager.get_connection().execute_unprepared(&typed(backend, statement)).await?;
+        }
+        Ok(())
     }
 }
 

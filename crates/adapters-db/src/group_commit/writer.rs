@@ -79,7 +79,7 @@ impl Writer {
         let mut unknown: BTreeMap<OriginDigest, Vec<&mut NewRow>> = BTreeMap::new();
         for record in records.iter_mut() {
             if let Record::Log(row) = &mut **record
-                && !row.knows_origin(&self.origins).await
+                && !row.recall_origin(&self.origins).await
             {
                 unknown.entry(row.origin()).or_default().push(row);
             }

@@ -9,29 +9,7 @@
 //! Organizations of resources, log entries, reports and statuses are not foreign keys: checking one
 //! would lock the organization's row with every write.
 
-use super::typed;
-use sea_orm_migration::prelude::*;
-
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "0001_initial"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for statement in STATEMENTS {
-            let statement = typed(manager.get_database_backend(), statement);
-            manager.get_connection().execute_unprepared(&statement).await?;
-        }
-        Ok(())
-    }
-}
-
-const STATEMENTS: &[&str] = &[
+pub(super) const STATEMENTS: &[&str] = &[
     "CREATE TABLE organization (
         id {id},
         name text NOT NULL UNIQUE,

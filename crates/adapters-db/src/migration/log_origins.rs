@@ -1,31 +1,13 @@
 //! What log entries have in common stands in a table of its own (decision 0054).
 
-use super::typed;
-use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::DbBackend;
 
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "0004_log_origins"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let backend = manager.get_database_backend();
-        let (make_room, continue_ids) = match backend {
-            DbBackend::Postgres => (POSTGRES_MAKE_ROOM, POSTGRES_CONTINUE_IDS),
-            _ => (SQLITE_MAKE_ROOM, SQLITE_CONTINUE_IDS),
-        };
-        for statement in [make_room, MAKE, continue_ids, &["DROP TABLE former_log_entry"], INDEX].concat() {
-            let statement = typed(backend, statement);
-            manager.get_connection().execute_unprepared(&statement).await?;
-        }
-        Ok(())
-    }
+pub(super) fn statements(backend: DbBackend) -> Vec<&'static str> {
+    let (make_room, continue_ids) = match backend {
+        DbBackend::Postgres => (POSTGRES_MAKE_ROOM, POSTGRES_CONTINUE_IDS),
+        _ => (SQLITE_MAKE_ROOM, SQLITE_CONTINUE_IDS),
+    };
+    [make_room, MAKE, continue_ids, &["DROP TABLE former_log_entry"], INDEX].concat()
 }
 
 /// The new table is to have the names of the former one, and so are its key and its sequence.

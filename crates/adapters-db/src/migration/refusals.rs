@@ -1,28 +1,6 @@
 //! The refusals that are kept for a while.
 
-use super::typed;
-use sea_orm_migration::prelude::*;
-
-pub(super) struct Migration;
-
-impl MigrationName for Migration {
-    fn name(&self) -> &'static str {
-        "0002_refusals"
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for Migration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for statement in STATEMENTS {
-            let statement = typed(manager.get_database_backend(), statement);
-            manager.get_connection().execute_unprepared(&statement).await?;
-        }
-        Ok(())
-    }
-}
-
-const STATEMENTS: &[&str] = &[
+pub(super) const STATEMENTS: &[&str] = &[
     "CREATE TABLE refusal (
         id {id},
         received_at bigint NOT NULL,

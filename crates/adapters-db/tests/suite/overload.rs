@@ -118,7 +118,7 @@ async fn the_writer_has_a_connection_of_its_own_and_makes_a_new_one_when_it_is_e
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_answers_fewer_than_ask_turns_the_others_away_and_stays_ready() {
-    const ASKING: usize = 20_000;
+    const ASKING: usize = 40_000;
     let test = postgres().await;
     // One connection: many times as many ask as it answers in the time.
     let config = DatabaseConfig { max_connections: 1, ..config(&test.url) };
@@ -126,14 +126,16 @@ async fn a_database_that_answers_fewer_than_ask_turns_the_others_away_and_stays_
     database.ping().await.unwrap();
     let credentials = database.credentials();
     let ask = |number: usize| credentials.find_key_holder(CredentialDigest::of(&number.to_string()));
+    // Whoever asks waits for the version of the fleet first, if that isn't known.
+    assert!(ask(ASKING).await.is_ok());
     let asked = join_all((0..ASKING).map(ask));
     let (outcomes, pinged) = tokio::join!(asked, database.ping());
     pinged.unwrap();
     let answered = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
     let away = outcomes.iter().filter(|outcome| matches!(outcome, Err(StoreError::Overloaded))).count();
-    // How many find room depends on how soon the first are answered; all of them never do.
-    assert!(answered > 0 && away > ASKING / 10, "{answered} were answered, {away} turned away");
-    assert!(ask(ASKING).await.is_ok());
+    // The line alone sends most of these away.
+    assert!(answered > 0 && away > ASKING / 2, "{answered} were answered, {away} turned away");
+    assert!(ask(ASKING + 1).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
