@@ -8,10 +8,8 @@ use domain::access::{CredentialDigest, KeyHolder, RegisteredComputer};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use metering::{CounterHandle, catalog};
-use moka::Expiry;
-use moka::future::Cache;
+use quick_cache::sync::Cache;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
@@ -25,7 +23,7 @@ const UNCHANGED: Duration = Duration::from_secs(1);
 const KEPT: Duration = Duration::from_mins(15);
 
 /// Answers of each kind that are kept: some 10 MB, also when somebody tries keys by the million.
-const MOST: u64 = 50_000;
+const MOST: usize = 50_000;
 
 /// The kinds of known records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,38 +112,34 @@ impl Current {
 
 #[derive(Clone)]
 struct Answer<V> {
+    /// The age of an answer counts from its question: what it says was true then.
     asked: Instant,
-    found: Option<V>,
+    found: Result<Option<V>, Arc<StoreError>>,
 }
 
-/// The age of an answer counts from its question: what it says was true then.
-struct SinceAsked(Duration);
-
-impl<K, V> Expiry<K, Answer<V>> for SinceAsked {
-    fn expire_after_create(&self, _: &K, answer: &Answer<V>, _: Instant) -> Option<Duration> {
-        Some(self.0.saturating_sub(answer.asked.elapsed()))
+impl<V> Answer<V> {
+    /// Whether it may be told to those who ask now. A failure is for those alone who waited for it.
+    fn counts(&self, kept: Duration) -> bool {
+        self.found.is_ok() && self.asked.elapsed() < kept
     }
 }
 
 /// Answers of one kind.
 pub(crate) struct Kept<K, V> {
     answers: Cache<K, Answer<V>>,
+    kept: Duration,
     hits: CounterHandle,
     misses: CounterHandle,
 }
 
 impl<K, V> Kept<K, V>
 where
-    K: Hash + Eq + Send + Sync + 'static,
-    V: Clone + Send + Sync + 'static,
+    K: Hash + Eq + Clone,
+    V: Clone,
 {
     fn new(name: &str, kept: Duration) -> Self {
         let outcome = |outcome| catalog::CACHE_REQUESTS.with([name, outcome]);
-        Self {
-            answers: Cache::builder().max_capacity(MOST).expire_after(SinceAsked(kept)).build(),
-            hits: outcome("hit"),
-            misses: outcome("miss"),
-        }
+        Self { answers: Cache::new(MOST), kept, hits: outcome("hit"), misses: outcome("miss") }
     }
 
     /// The answer that is kept for `key`, else that of `ask`, which nothing is spent on before.
@@ -154,21 +148,36 @@ where
         key: K,
         ask: impl AsyncFnOnce() -> Result<Option<V>, StoreError>,
     ) -> Result<Option<V>, StoreError> {
-        if let Some(answer) = self.answers.get(&key).await {
-            self.hits.increment(1);
-            return Ok(answer.found);
-        }
-        let asked_here = AtomicBool::new(false);
-        let question = async {
-            asked_here.store(true, Ordering::Relaxed);
-            let asked = Instant::now();
-            Ok(Answer { asked, found: ask().await? })
+        let answer = match self.answers.get(&key).filter(|answer| answer.counts(self.kept)) {
+            Some(answer) => {
+                self.hits.increment(1);
+                answer
+            }
+            // The future is large: it is moved to the heap once rather than through each layer.
+            None => Box::pin(self.ask(&key, ask)).await,
         };
-        // The future is large: it is moved to the heap once rather than through each layer.
-        let answer = Box::pin(self.answers.try_get_with(key, question)).await;
-        let counter = if asked_here.into_inner() { &self.misses } else { &self.hits };
-        counter.increment(1);
-        answer.map(|answer| answer.found).map_err(shared)
+        answer.found.map_err(shared)
+    }
+
+    /// Asks, or waits for the answer of who asks already.
+    async fn ask(&self, key: &K, ask: impl AsyncFnOnce() -> Result<Option<V>, StoreError>) -> Answer<V> {
+        let forget = || self.answers.remove_if(key, |answer| !answer.counts(self.kept));
+        forget();
+        match self.answers.get_value_or_guard_async(key).await {
+            Ok(answer) => {
+                self.hits.increment(1);
+                answer
+            }
+            Err(place) => {
+                self.misses.increment(1);
+                let asked = Instant::now();
+                let answer = Answer { asked, found: ask().await.map_err(Arc::new) };
+                // It goes to all who wait for it. Nobody can have taken the place.
+                let _ = place.insert(answer.clone());
+                forget();
+                answer
+            }
+        }
     }
 }
 
@@ -186,7 +195,7 @@ fn shared(error: Arc<StoreError>) -> StoreError {
 mod tests {
     use super::*;
     use futures_util::future::join_all;
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     const LONG: Duration = Duration::from_hours(1);
 

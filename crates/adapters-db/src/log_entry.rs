@@ -98,9 +98,9 @@ impl NewRow {
     }
 
     /// Takes the number of its origin if that is remembered; whether it has it.
-    pub(crate) async fn recall_origin(&mut self, origins: &Origins) -> bool {
+    pub(crate) fn recall_origin(&mut self, origins: &Origins) -> bool {
         if self.origin_id.is_none() {
-            self.origin_id = origins.number(&self.origin, self.entry.received).await;
+            self.origin_id = origins.number(&self.origin, self.entry.received);
         }
         self.origin_id.is_some()
     }
@@ -111,8 +111,8 @@ impl NewRow {
     }
 
     /// Remembers the number of [`NewRow::new_origin`], which was stored as seen when this was received.
-    pub(crate) async fn remember_origin(&self, id: i64, origins: &Origins) {
-        origins.learn(self.origin, id, self.entry.received).await;
+    pub(crate) fn remember_origin(&self, id: i64, origins: &Origins) {
+        origins.learn(self.origin, id, self.entry.received);
     }
 
     /// Takes the number of its origin.

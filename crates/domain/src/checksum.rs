@@ -1,7 +1,9 @@
 //! The SHA1 checksum of a resource's content (interface 2.1, decision T6).
 
 use sha1::{Digest, Sha1};
-use std::fmt;
+use std::fmt::{self, Write};
+
+const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 
 /// The SHA1 of a content; shown in upper-case hexadecimal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,7 +37,8 @@ impl Sha1Checksum {
 
 impl fmt::Display for Sha1Checksum {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(out, "{byte:02X}"))
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        digits.map(|digit| char::from(DIGITS[usize::from(digit)])).try_for_each(|digit| out.write_char(digit))
     }
 }
 

@@ -4,6 +4,7 @@
 //! that crate respells numbers (`1E5` becomes `1e+5`) and takes an object of a certain member for one.
 
 use domain::json::Json;
+use indexmap::IndexMap;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -126,10 +127,11 @@ impl Parser<'_> {
     }
 
     fn object(&mut self) -> Parsed<Json> {
-        let mut members = Members::default();
+        // Looked up by name, so that an object of many members takes no time beyond its length.
+        let mut members = IndexMap::new();
         self.skip_blanks();
         if self.takes(b'}') {
-            return Ok(members.finish());
+            return Ok(Json::Object(Vec::new()));
         }
         loop {
             self.skip_blanks();
@@ -138,7 +140,7 @@ impl Parser<'_> {
             }
             let start = self.place;
             let name = self.string()?;
-            if self.is_strict && members.places.contains_key(&name) {
+            if self.is_strict && members.contains_key(&name) {
                 self.place = start;
                 return Err("a member stands twice");
             }
@@ -146,10 +148,11 @@ impl Parser<'_> {
             if !self.takes(b':') {
                 return Err("a colon is missing");
             }
-            members.put(name, self.value()?);
+            // A later member of the same name takes the place of the earlier one.
+            members.insert(name, self.value()?);
             self.skip_blanks();
             if self.takes(b'}') {
-                return Ok(members.finish());
+                return Ok(Json::Object(members.into_iter().collect()));
             }
             if !self.takes(b',') {
                 return Err("a comma or } is missing");
@@ -234,29 +237,6 @@ impl Parser<'_> {
         let unit = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
         self.place += 6 * usize::from(unit.is_some());
         unit.ok_or("an escape has no four hexadecimal digits")
-    }
-}
-
-/// The members of an object. Their places are looked up, so that an object of many members takes no
-/// time beyond its length.
-#[derive(Default)]
-struct Members {
-    members: Vec<(String, Json)>,
-    places: std::collections::HashMap<String, usize>,
-}
-
-impl Members {
-    fn put(&mut self, name: String, value: Json) {
-        if let Some(&place) = self.places.get(&name) {
-            self.members[place].1 = value;
-        } else {
-            self.places.insert(name.clone(), self.members.len());
-            self.members.push((name, value));
-        }
-    }
-
-    fn finish(self) -> Json {
-        Json::Object(self.members)
     }
 }
 

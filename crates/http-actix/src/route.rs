@@ -2,6 +2,7 @@
 
 use crate::docs::Page;
 use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -201,14 +202,13 @@ impl Router {
         };
         // A trailing slash is ignored (decision R8).
         let path = path.strip_suffix('/').unwrap_or(path);
-        let segments: Vec<String> =
-            path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned()).collect();
+        let segments: Vec<_> =
+            path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect();
         for route in &ROUTES {
-            if let Some(guids) = self.fit(route, &segments) {
-                let guid = guids.into_iter().next();
+            if let Some(guid) = self.fit(route, &segments) {
                 let found = route.operations.iter().find(|(verb, _)| verb.takes(method));
                 return match found {
-                    Some(&(_, operation)) => Match::Found { operation, guid },
+                    Some(&(_, operation)) => Match::Found { operation, guid: guid.map(str::to_owned) },
                     None => Match::NoMethod { allow: allow(route) },
                 };
             }
@@ -216,8 +216,8 @@ impl Router {
         Match::NoPath
     }
 
-    /// What stands in the places of GUIDs, if the segments fit the route.
-    fn fit(&self, route: &Route, segments: &[String]) -> Option<Vec<String>> {
+    /// What stands in the place of a GUID, if there is one, if the segments fit the route.
+    fn fit<'a>(&self, route: &Route, segments: &'a [Cow<'_, str>]) -> Option<Option<&'a str>> {
         let own = match (route.place, self.side) {
             (Place::Api, Side::Api) => strip(segments, &self.api)?,
             (Place::Docs, Side::Api) => strip(segments, &self.docs)?,
@@ -225,19 +225,19 @@ impl Router {
             (Place::Api | Place::Docs, Side::Ops) | (Place::Ops, Side::Api) => return None,
         };
         let mut template = route.template.split('/').filter(|segment| !segment.is_empty());
-        let mut guids = Vec::new();
+        let mut guid = None;
         for segment in own {
             match template.next()? {
-                "{guid}" => guids.push(segment.clone()),
+                "{guid}" => guid = Some(&**segment),
                 fixed if fixed.eq_ignore_ascii_case(segment) => {}
                 _ => return None,
             }
         }
-        template.next().is_none().then_some(guids)
+        template.next().is_none().then_some(guid)
     }
 }
 
-fn strip<'a>(segments: &'a [String], prefix: &[String]) -> Option<&'a [String]> {
+fn strip<'a, 'p>(segments: &'a [Cow<'p, str>], prefix: &[String]) -> Option<&'a [Cow<'p, str>]> {
     let (before, own) = segments.split_at_checked(prefix.len())?;
     before.iter().zip(prefix).all(|(segment, fixed)| segment.eq_ignore_ascii_case(fixed)).then_some(own)
 }

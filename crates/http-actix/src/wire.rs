@@ -57,23 +57,21 @@ enum TurnState {
 impl Turn {
     /// A request was recognized.
     pub(crate) fn begin(&self, framing: Framing) {
-        if self.state.get() == TurnState::Reading {
-            self.state.set(TurnState::Begun(framing));
-            self.wake();
+        if self.state.get() != TurnState::Reading {
+            return;
+        }
+        self.state.set(TurnState::Begun(framing));
+        let reader = self.reader.borrow_mut().take();
+        // Of a request without a body nothing is left to be read.
+        if let Some(reader) = reader.filter(|_| framing != Framing::Length(0)) {
+            reader.wake();
         }
     }
 
-    /// The answer to the request is complete.
+    /// The answer to the request is complete. Once it is written, actix flushes, and the next request may come.
     pub(crate) fn end(&self) {
         if let TurnState::Begun(framing) = self.state.get() {
             self.state.set(TurnState::Ended(framing));
-            self.wake();
-        }
-    }
-
-    fn wake(&self) {
-        if let Some(reader) = self.reader.borrow_mut().take() {
-            reader.wake();
         }
     }
 }
@@ -156,7 +154,6 @@ impl<Io> Wire<Io> {
             Stage::Body(scanner) => Stage::Discarding(scanner),
             other => other,
         };
-        self.turn.wake();
     }
 
     /// An error of the kind that `status` says, whole.
@@ -201,6 +198,20 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Wire<Io> {
         self.held.extend_from_slice(&buffer.filled()[before + taken..]);
         buffer.set_filled(before + taken);
         Poll::Ready(Ok(()))
+    }
+
+    /// Has the reader woken when there is something to be read: mostly nothing is, since the client has yet to see its
+    /// answer, and the connection need not be looked at again until then.
+    fn ask_for_more(&mut self, cx: &mut Context<'_>) {
+        let mut bytes = [0; 1024];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        let is_idle = matches!(self.stage, Stage::Head(_)) && self.held.is_empty();
+        if is_idle && Pin::new(&mut self.io).poll_read(cx, &mut buffer).is_pending() {
+            return;
+        }
+        // An end or a failure is met again by who reads.
+        self.held.extend_from_slice(buffer.filled());
+        cx.waker().wake_by_ref();
     }
 
     fn poll_head(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
@@ -315,6 +326,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<Io> {
         // actix flushes once all that it had to write is written.
         if matches!(wire.turn.state.get(), TurnState::Ended(_)) {
             wire.reopen();
+            wire.ask_for_more(cx);
         }
         // Under TLS what was written may still wait here.
         let flushed = Pin::new(&mut wire.io).poll_flush(cx);

@@ -40,29 +40,14 @@ fn print(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::telemetry::testing::Lines;
     use std::hint::black_box;
-    use std::io;
     use std::panic::{catch_unwind, take_hook};
-    use std::sync::{Arc, Mutex};
-
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     #[test]
     fn a_panic_is_one_line_that_says_where_and_shows_no_value() {
         let lines = Lines::default();
-        let writer = lines.clone();
-        let subscriber = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+        let subscriber = tracing_subscriber::fmt().json().with_writer(lines.maker()).finish();
         let before = take_hook();
         tell_where_only();
         let panics = tracing::subscriber::with_default(subscriber, || {
@@ -78,7 +63,7 @@ mod tests {
         });
         set_hook(before);
         assert!(panics.iter().all(Result::is_err));
-        let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let told = lines.text();
         assert_eq!(told.lines().count(), 4, "{told}");
         assert!(told.lines().all(|line| line.contains("\"ERROR\"") && line.contains("src/panics.rs:")), "{told}");
         assert!(told.contains("a literal of the source") && told.contains(WITHHELD), "{told}");

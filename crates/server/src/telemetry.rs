@@ -1,14 +1,18 @@
 //! Logs to stderr and the recorder of metrics. stdout is for what a command answers.
 
+mod json_line;
 mod otlp;
+mod stderr_lines;
 
 pub(crate) use otlp::OtlpTraces;
 
 use crate::config::{Log, LogFormat};
 use anyhow::{Context, Result};
+use json_line::JsonLine;
 use metering::{Kind, catalog};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::{IsTerminal, stderr};
+use stderr_lines::StderrLines;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -25,11 +29,12 @@ pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
     let directives = log.level.clone().unwrap_or_else(|| format!("{level},{QUIET}"));
     let filter = EnvFilter::builder().parse(directives).context("log.level")?;
     let subscriber = registry().with(filter);
+    let lines = StderrLines::new().context("cannot start logging")?;
     // A line that can't be written can't be told of on stderr either: trying to would panic.
-    let layer = fmt::layer().with_writer(stderr).log_internal_errors(false);
+    let layer = fmt::layer().with_writer(lines).log_internal_errors(false);
     let started = match format {
         LogFormat::Text => subscriber.with(layer.with_ansi(terminal)).try_init(),
-        LogFormat::Json => subscriber.with(layer.json().flatten_event(true)).try_init(),
+        LogFormat::Json => subscriber.with(layer.json().event_format(JsonLine::new())).try_init(),
     };
     started.context("cannot start logging")
 }
@@ -46,4 +51,36 @@ pub(crate) fn record_metrics() -> Result<PrometheusHandle> {
     metering::describe();
     catalog::BUILD_INFO.with([env!("CARGO_PKG_VERSION")]).set(1.0);
     Ok(handle)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
+
+    /// What was logged.
+    #[derive(Clone, Default)]
+    pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Lines {
+        /// What a subscriber makes its writers by.
+        pub(crate) fn maker(&self) -> impl Fn() -> Self + use<> {
+            let lines = self.clone();
+            move || lines.clone()
+        }
+
+        pub(crate) fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
 }

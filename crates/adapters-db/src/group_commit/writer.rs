@@ -79,7 +79,7 @@ impl Writer {
         let mut unknown: BTreeMap<OriginDigest, Vec<&mut NewRow>> = BTreeMap::new();
         for record in records.iter_mut() {
             if let Record::Log(row) = &mut **record
-                && !row.recall_origin(&self.origins).await
+                && !row.recall_origin(&self.origins)
             {
                 unknown.entry(row.origin()).or_default().push(row);
             }
@@ -92,7 +92,7 @@ impl Writer {
         for (digest, id) in numbers {
             let rows = unknown.remove(&digest[..]).unwrap_or_default();
             if let Some(first) = rows.first() {
-                first.remember_origin(id, &self.origins).await;
+                first.remember_origin(id, &self.origins);
             }
             for row in rows {
                 row.take_origin(id);

@@ -9,7 +9,7 @@ use domain::log_entry::NewLogEntry;
 use domain::text::Folded;
 use domain::timestamp::Timestamp;
 use metering::{CounterHandle, catalog};
-use moka::future::Cache;
+use quick_cache::sync::Cache;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use uuid::Uuid;
 const REMEMBERED: i64 = 60 * 60 * 1_000_000;
 
 /// Numbers that are remembered: some 20 MB.
-const MOST: u64 = 100_000;
+const MOST: usize = 100_000;
 
 /// Origins as batches write them; those that are there are seen once more, and all are answered with their numbers.
 static TABLE: Table = Table {
@@ -123,12 +123,12 @@ struct Known {
 impl Origins {
     pub(crate) fn new() -> Self {
         let outcome = |outcome| catalog::CACHE_REQUESTS.with(["log_origin", outcome]);
-        Self { known: Cache::builder().max_capacity(MOST).build(), hits: outcome("hit"), misses: outcome("miss") }
+        Self { known: Cache::new(MOST), hits: outcome("hit"), misses: outcome("miss") }
     }
 
     /// The number of an origin, for an entry that was received then; `None` where it has to be asked for.
-    pub(super) async fn number(&self, digest: &OriginDigest, received: Timestamp) -> Option<i64> {
-        let known = self.known.get(digest).await;
+    pub(super) fn number(&self, digest: &OriginDigest, received: Timestamp) -> Option<i64> {
+        let known = self.known.get(digest);
         let known = known.filter(|known| received.as_micros() < known.seen.saturating_add(REMEMBERED));
         let counter = if known.is_some() { &self.hits } else { &self.misses };
         counter.increment(1);
@@ -137,12 +137,12 @@ impl Origins {
 
     /// Forgets all numbers.
     pub(crate) fn forget(&self) {
-        self.known.invalidate_all();
+        self.known.clear();
     }
 
     /// Remembers the number of an origin that was stored as seen then, or later.
-    pub(super) async fn learn(&self, digest: OriginDigest, id: i64, seen: Timestamp) {
-        self.known.insert(digest, Known { id, seen: seen.as_micros() }).await;
+    pub(super) fn learn(&self, digest: OriginDigest, id: i64, seen: Timestamp) {
+        self.known.insert(digest, Known { id, seen: seen.as_micros() });
     }
 }
 
@@ -174,16 +174,16 @@ mod tests {
         assert_eq!(digest(ACME, &same), digest(ACME, &entry()));
     }
 
-    #[tokio::test]
-    async fn a_number_is_remembered_for_an_hour_of_entries() {
+    #[test]
+    fn a_number_is_remembered_for_an_hour_of_entries() {
         let origins = Origins::new();
         let origin = digest(ACME, &a_log_entry("x"));
-        assert_eq!(origins.number(&origin, at(5)).await, None);
-        origins.learn(origin, 7, at(5)).await;
+        assert_eq!(origins.number(&origin, at(5)), None);
+        origins.learn(origin, 7, at(5));
         for (time, number) in [(5, Some(7)), (0, Some(7)), (3604, Some(7)), (3605, None), (90_000, None)] {
-            assert_eq!(origins.number(&origin, at(time)).await, number, "{time}");
+            assert_eq!(origins.number(&origin, at(time)), number, "{time}");
         }
         origins.forget();
-        assert_eq!(origins.number(&origin, at(5)).await, None);
+        assert_eq!(origins.number(&origin, at(5)), None);
     }
 }

@@ -124,25 +124,25 @@ async fn ask(connection: &mut OwnConnection, look_ups: &[LookUp]) -> Result<Vec<
     Ok(found)
 }
 
-/// The columns of [`OF_GUIDS`].
+/// The columns of [`OF_GUIDS`], whose types we know: looking at them again for each row would cost as much as reading them.
 fn model(row: &PgRow) -> Result<resource::Model, sqlx::Error> {
     Ok(resource::Model {
-        organization_id: row.try_get(1)?,
-        guid: row.try_get(2)?,
-        resource_type: row.try_get(3)?,
-        type_folded: row.try_get(4)?,
-        checksum: row.try_get(5)?,
-        modified_at: row.try_get(6)?,
-        domain: row.try_get(7)?,
-        name: row.try_get(8)?,
-        name_folded: row.try_get(9)?,
-        meta: row.try_get(10)?,
-        meta_digest: row.try_get(11)?,
-        profile_group_folded: row.try_get(12)?,
-        media_folded: row.try_get(13)?,
-        mode_folded: row.try_get(14)?,
-        blob_key: row.try_get(15)?,
-        content_size: row.try_get(16)?,
-        previous_blob_key: row.try_get(17)?,
+        organization_id: row.try_get_unchecked(1)?,
+        guid: row.try_get_unchecked(2)?,
+        resource_type: row.try_get_unchecked(3)?,
+        type_folded: row.try_get_unchecked(4)?,
+        checksum: row.try_get_unchecked(5)?,
+        modified_at: row.try_get_unchecked(6)?,
+        domain: row.try_get_unchecked(7)?,
+        name: row.try_get_unchecked(8)?,
+        name_folded: row.try_get_unchecked(9)?,
+        meta: row.try_get_unchecked(10)?,
+        meta_digest: row.try_get_unchecked(11)?,
+        profile_group_folded: row.try_get_unchecked(12)?,
+        media_folded: row.try_get_unchecked(13)?,
+        mode_folded: row.try_get_unchecked(14)?,
+        blob_key: row.try_get_unchecked(15)?,
+        content_size: row.try_get_unchecked(16)?,
+        previous_blob_key: row.try_get_unchecked(17)?,
     })
 }

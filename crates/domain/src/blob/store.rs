@@ -55,12 +55,11 @@ impl BlobKey {
     /// Takes up a key as a store lists it or a database column holds it; `None` if we never made it.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut segments = text.split('/');
-        let folder = segments.next()?;
-        let kind = BlobKind::ALL.into_iter().find(|kind| kind.folder() == folder)?;
-        let id = Uuid::try_parse(segments.nth(1)?).ok()?;
-        let key = Self::new(kind, id);
-        (key.0 == text).then_some(key)
+        let (folder, (place, id)) = text.split_once('/').and_then(|(folder, rest)| Some((folder, rest.split_once('/')?)))?;
+        let is_folder = BlobKind::ALL.into_iter().any(|kind| kind.folder() == folder);
+        // In the one spelling that we write.
+        let is_id = Uuid::try_parse(id).ok()?.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == id;
+        (is_folder && is_id && id[..2] == *place).then(|| Self(text.to_owned()))
     }
 
     /// The key as a relative path with `/` between its segments.

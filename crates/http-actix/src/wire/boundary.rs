@@ -1,6 +1,8 @@
 //! Where a request ends in the bytes of a connection. It only counts: reading and judging heads and
 //! chunks is actix's work, and what is malformed it refuses whatever is found here.
 
+use memchr::memchr;
+
 /// How the body of a request is framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -104,12 +106,16 @@ impl Scanner {
                     None => self.0 = Place::Broken,
                 },
                 Place::Head { has_line, is_line_empty } => {
-                    taken += 1;
-                    match byte {
-                        b'\n' if *has_line && *is_line_empty => self.0 = Place::Done,
-                        b'\n' => *is_line_empty = true,
-                        b'\r' => {}
-                        _ => (*has_line, *is_line_empty) = (true, false),
+                    let end = memchr(b'\n', &bytes[taken..]);
+                    let line = &bytes[taken..taken + end.unwrap_or(available)];
+                    if line.iter().any(|&byte| byte != b'\r') {
+                        (*has_line, *is_line_empty) = (true, false);
+                    }
+                    taken += line.len() + usize::from(end.is_some());
+                    match end {
+                        Some(_) if *has_line && *is_line_empty => self.0 = Place::Done,
+                        Some(_) => *is_line_empty = true,
+                        None => {}
                     }
                 }
             }
