@@ -10,6 +10,7 @@ use domain::error::StoreError;
 use metering::{CounterHandle, catalog};
 use quick_cache::sync::Cache;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
@@ -22,7 +23,7 @@ const UNCHANGED: Duration = Duration::from_secs(1);
 /// calls.
 const KEPT: Duration = Duration::from_mins(15);
 
-/// Answers of each kind that are kept: some 10 MB, also when somebody tries keys by the million.
+/// Answers of each kind that are kept: 15 to 30 MB, also when somebody tries keys by the million.
 const MOST: usize = 50_000;
 
 /// The kinds of known records.
@@ -36,12 +37,14 @@ pub(crate) enum RecordKind {
 
 /// The number of changes that the fleet has seen. It is asked for before the answer that is kept under it: the answer may
 /// be newer than the version, never older.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FleetVersion(pub(crate) i64);
 
 /// All answers that are kept.
 pub(crate) struct Answers {
-    pub(crate) version: Current,
+    current: Current,
+    /// The latest version that was seen.
+    latest: AtomicI64,
     pub(crate) key_holders: Kept<(FleetVersion, CredentialDigest), KeyHolder>,
     pub(crate) computers: Kept<(FleetVersion, CredentialDigest), RegisteredComputer>,
     pub(crate) records: Kept<(FleetVersion, OrganizationId, RecordKind, Uuid), String>,
@@ -50,16 +53,40 @@ pub(crate) struct Answers {
 impl Answers {
     pub(crate) fn new() -> Self {
         Self {
-            version: Current::new(),
+            current: Current::new(),
+            latest: AtomicI64::new(i64::MIN),
             key_holders: Kept::new("mis_key", KEPT),
             computers: Kept::new("hardware_hash", KEPT),
             records: Kept::new("known_record", KEPT),
         }
     }
+
+    /// The version as it was a second ago at most, else that which `ask` finds.
+    pub(crate) async fn version(
+        &self,
+        ask: impl AsyncFnOnce() -> Result<Option<FleetVersion>, StoreError>,
+    ) -> Result<Option<FleetVersion>, StoreError> {
+        let version = self.current.get(ask).await?;
+        if let Some(latest) = version
+            && self.latest.load(Ordering::Relaxed) < latest.0
+            && self.latest.fetch_max(latest.0, Ordering::Relaxed) < latest.0
+        {
+            // Answers of the versions before would take the places of those that are asked for now.
+            self.key_holders.answers.retain(|(version, ..), _| *version >= latest);
+            self.computers.answers.retain(|(version, ..), _| *version >= latest);
+            self.records.answers.retain(|(version, ..), _| *version >= latest);
+        }
+        Ok(version)
+    }
+
+    /// Asks for the version anew: what this process changed acts in it at once.
+    pub(crate) fn forget_version(&self) {
+        self.current.forget();
+    }
 }
 
 /// The version of the fleet. It is asked for with every look-up, so it is at hand without looking anything up.
-pub(crate) struct Current {
+struct Current {
     seen: Mutex<Seen>,
     /// Keeps nothing: those who ask at the same time share the answer, or the failure.
     questions: Kept<(), (FleetVersion, Instant)>,
@@ -75,8 +102,8 @@ impl Current {
         Self { seen, questions: Kept::new("fleet_version", Duration::ZERO) }
     }
 
-    /// The version as it was a second ago at most, else that which `ask` finds.
-    pub(crate) async fn get(
+    /// See [`Answers::version`].
+    async fn get(
         &self,
         ask: impl AsyncFnOnce() -> Result<Option<FleetVersion>, StoreError>,
     ) -> Result<Option<FleetVersion>, StoreError> {
@@ -100,8 +127,7 @@ impl Current {
         Ok(Some(version))
     }
 
-    /// Asks anew: what this process changed acts in it at once.
-    pub(crate) fn forget(&self) {
+    fn forget(&self) {
         *self.seen() = Seen(None, Instant::now());
     }
 
@@ -119,15 +145,15 @@ struct Answer<V> {
 
 impl<V> Answer<V> {
     /// Whether it may be told to those who ask now. A failure is for those alone who waited for it.
-    fn counts(&self, kept: Duration) -> bool {
-        self.found.is_ok() && self.asked.elapsed() < kept
+    fn counts(&self, lifetime: Duration) -> bool {
+        self.found.is_ok() && self.asked.elapsed() < lifetime
     }
 }
 
 /// Answers of one kind.
 pub(crate) struct Kept<K, V> {
     answers: Cache<K, Answer<V>>,
-    kept: Duration,
+    lifetime: Duration,
     hits: CounterHandle,
     misses: CounterHandle,
 }
@@ -137,9 +163,9 @@ where
     K: Hash + Eq + Clone,
     V: Clone,
 {
-    fn new(name: &str, kept: Duration) -> Self {
+    fn new(name: &str, lifetime: Duration) -> Self {
         let outcome = |outcome| catalog::CACHE_REQUESTS.with([name, outcome]);
-        Self { answers: Cache::new(MOST), kept, hits: outcome("hit"), misses: outcome("miss") }
+        Self { answers: Cache::new(MOST), lifetime, hits: outcome("hit"), misses: outcome("miss") }
     }
 
     /// The answer that is kept for `key`, else that of `ask`, which nothing is spent on before.
@@ -148,7 +174,7 @@ where
         key: K,
         ask: impl AsyncFnOnce() -> Result<Option<V>, StoreError>,
     ) -> Result<Option<V>, StoreError> {
-        let answer = match self.answers.get(&key).filter(|answer| answer.counts(self.kept)) {
+        let answer = match self.answers.get(&key).filter(|answer| answer.counts(self.lifetime)) {
             Some(answer) => {
                 self.hits.increment(1);
                 answer
@@ -161,7 +187,7 @@ where
 
     /// Asks, or waits for the answer of who asks already.
     async fn ask(&self, key: &K, ask: impl AsyncFnOnce() -> Result<Option<V>, StoreError>) -> Answer<V> {
-        let forget = || self.answers.remove_if(key, |answer| !answer.counts(self.kept));
+        let forget = || self.answers.remove_if(key, |answer| !answer.counts(self.lifetime));
         forget();
         match self.answers.get_value_or_guard_async(key).await {
             Ok(answer) => {
@@ -195,7 +221,7 @@ fn shared(error: Arc<StoreError>) -> StoreError {
 mod tests {
     use super::*;
     use futures_util::future::join_all;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
 
     const LONG: Duration = Duration::from_hours(1);
 
@@ -244,17 +270,31 @@ mod tests {
             tokio::task::yield_now().await;
             if time == 0 { Err(StoreError::unavailable("no route")) } else { Ok(Some(FleetVersion(time.into()))) }
         };
-        let of_all = async || join_all((0..20).map(|_| answers.version.get(ask))).await;
+        let of_all = async || join_all((0..20).map(|_| answers.version(ask))).await;
         assert!(of_all().await.iter().all(Result::is_err), "the failure is of all");
         for asked in [1, 1] {
             let versions = of_all().await;
             assert!(versions.into_iter().all(|version| version.unwrap() == Some(FleetVersion(asked))));
         }
-        answers.version.forget();
-        assert_eq!(answers.version.get(ask).await.unwrap(), Some(FleetVersion(2)));
+        answers.forget_version();
+        assert_eq!(answers.version(ask).await.unwrap(), Some(FleetVersion(2)));
         let aged = Instant::now().checked_sub(UNCHANGED).unwrap();
-        *answers.version.seen() = Seen(Some(FleetVersion(2)), aged);
-        assert_eq!(answers.version.get(ask).await.unwrap(), Some(FleetVersion(3)));
+        *answers.current.seen() = Seen(Some(FleetVersion(2)), aged);
+        assert_eq!(answers.version(ask).await.unwrap(), Some(FleetVersion(3)));
+    }
+
+    #[tokio::test]
+    async fn answers_of_former_versions_take_no_place() {
+        let answers = Answers::new();
+        for version in 1..4 {
+            let version = answers.version(async || Ok(Some(FleetVersion(version)))).await.unwrap().unwrap();
+            for key in 0..10 {
+                let key = (version, CredentialDigest::of(&key.to_string()));
+                assert!(answers.key_holders.get(key, async || Ok(None)).await.unwrap().is_none());
+            }
+            assert_eq!(answers.key_holders.answers.len(), 10);
+            answers.forget_version();
+        }
     }
 
     #[tokio::test]

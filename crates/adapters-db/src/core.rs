@@ -86,7 +86,7 @@ impl Core {
             let number = row.map(|row| row.try_get_by_index(0)).transpose().map_err(StoreError::other)?;
             Ok(number.map(FleetVersion))
         };
-        let found = self.answers.version.get(ask).await?;
+        let found = self.answers.version(ask).await?;
         found.ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
     }
 

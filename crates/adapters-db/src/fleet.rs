@@ -93,7 +93,7 @@ impl SqlFleetRegistry {
         W: Work<Fault = RegistryFault>,
     {
         let changed = self.core.write_at_length(Change(work)).await;
-        self.core.answers.version.forget();
+        self.core.answers.forget_version();
         Ok(changed??)
     }
 }

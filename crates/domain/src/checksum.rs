@@ -37,6 +37,7 @@ impl Sha1Checksum {
 
 impl fmt::Display for Sha1Checksum {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `{:02X}` for each byte would call the formatter twenty times for each item of a list.
         let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
         digits.map(|digit| char::from(DIGITS[usize::from(digit)])).try_for_each(|digit| out.write_char(digit))
     }

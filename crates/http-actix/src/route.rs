@@ -102,9 +102,12 @@ impl Verb {
     }
 }
 
+/// Stands in a template for the GUID of a record.
+const GUID: &str = "{guid}";
+
 pub(crate) struct Route {
     place: Place,
-    /// Fixed segments, and `{guid}`.
+    /// Fixed segments; in some routes the last is [`GUID`].
     template: &'static str,
     pub(crate) operations: &'static [(Verb, Operation)],
 }
@@ -121,7 +124,7 @@ impl Route {
     }
 
     pub(crate) fn has_guid(&self) -> bool {
-        self.template.contains("{guid}")
+        self.template.ends_with(GUID)
     }
 
     /// Whether no base path stands before it.
@@ -202,13 +205,13 @@ impl Router {
         };
         // A trailing slash is ignored (decision R8).
         let path = path.strip_suffix('/').unwrap_or(path);
-        let segments: Vec<_> =
-            path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect();
+        let segments: Vec<_> = path.split('/').map(|segment| percent_decode_str(segment).decode_utf8_lossy()).collect();
         for route in &ROUTES {
-            if let Some(guid) = self.fit(route, &segments) {
+            if self.fits(route, &segments) {
+                let guid = segments.last().filter(|_| route.has_guid()).map(ToString::to_string);
                 let found = route.operations.iter().find(|(verb, _)| verb.takes(method));
                 return match found {
-                    Some(&(_, operation)) => Match::Found { operation, guid: guid.map(str::to_owned) },
+                    Some(&(_, operation)) => Match::Found { operation, guid },
                     None => Match::NoMethod { allow: allow(route) },
                 };
             }
@@ -216,24 +219,17 @@ impl Router {
         Match::NoPath
     }
 
-    /// What stands in the place of a GUID, if there is one, if the segments fit the route.
-    fn fit<'a>(&self, route: &Route, segments: &'a [Cow<'_, str>]) -> Option<Option<&'a str>> {
+    /// Whether the segments are those of the route.
+    fn fits(&self, route: &Route, segments: &[Cow<'_, str>]) -> bool {
         let own = match (route.place, self.side) {
-            (Place::Api, Side::Api) => strip(segments, &self.api)?,
-            (Place::Docs, Side::Api) => strip(segments, &self.docs)?,
-            (Place::Health, _) | (Place::Ops, Side::Ops) => segments,
-            (Place::Api | Place::Docs, Side::Ops) | (Place::Ops, Side::Api) => return None,
+            (Place::Api, Side::Api) => strip(segments, &self.api),
+            (Place::Docs, Side::Api) => strip(segments, &self.docs),
+            (Place::Health, _) | (Place::Ops, Side::Ops) => Some(segments),
+            (Place::Api | Place::Docs, Side::Ops) | (Place::Ops, Side::Api) => None,
         };
-        let mut template = route.template.split('/').filter(|segment| !segment.is_empty());
-        let mut guid = None;
-        for segment in own {
-            match template.next()? {
-                "{guid}" => guid = Some(&**segment),
-                fixed if fixed.eq_ignore_ascii_case(segment) => {}
-                _ => return None,
-            }
-        }
-        template.next().is_none().then_some(guid)
+        let template = route.template.split('/').filter(|segment| !segment.is_empty());
+        let matches = |(fixed, segment): (&str, &Cow<'_, str>)| fixed == GUID || fixed.eq_ignore_ascii_case(segment);
+        own.is_some_and(|own| template.clone().count() == own.len() && template.zip(own).all(matches))
     }
 }
 

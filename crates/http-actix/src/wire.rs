@@ -10,6 +10,8 @@
 
 mod boundary;
 mod stall;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use boundary::Framing;
 #[cfg(feature = "fuzzing")]
@@ -61,9 +63,10 @@ impl Turn {
             return;
         }
         self.state.set(TurnState::Begun(framing));
-        let reader = self.reader.borrow_mut().take();
         // Of a request without a body nothing is left to be read.
-        if let Some(reader) = reader.filter(|_| framing != Framing::Length(0)) {
+        if framing != Framing::Length(0)
+            && let Some(reader) = self.reader.take()
+        {
             reader.wake();
         }
     }
@@ -100,6 +103,8 @@ pub(crate) struct Wire<Io> {
     stage: Stage,
     /// Bytes that arrived together with what was handed over, but belong to a later stage.
     held: BytesMut,
+    /// What reading ahead failed with, for who reads next.
+    failure: Option<io::Error>,
     read_timeout: Duration,
     /// When the head must be complete.
     deadline: Option<Pin<Box<Sleep>>>,
@@ -117,6 +122,7 @@ impl<Io> Wire<Io> {
             turn: Rc::default(),
             stage: Stage::Head(Scanner::head()),
             held: BytesMut::new(),
+            failure: None,
             read_timeout,
             deadline: Some(Box::pin(sleep(read_timeout))),
             has_received: false,
@@ -200,16 +206,18 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Wire<Io> {
         Poll::Ready(Ok(()))
     }
 
-    /// Has the reader woken when there is something to be read: mostly nothing is, since the client has yet to see its
-    /// answer, and the connection need not be looked at again until then.
-    fn ask_for_more(&mut self, cx: &mut Context<'_>) {
+    /// Polls for the next request, so that actix need not be polled before its bytes come: mostly the client has yet to
+    /// see its answer.
+    fn read_ahead(&mut self, cx: &mut Context<'_>) {
         let mut bytes = [0; 1024];
         let mut buffer = ReadBuf::new(&mut bytes);
-        let is_idle = matches!(self.stage, Stage::Head(_)) && self.held.is_empty();
-        if is_idle && Pin::new(&mut self.io).poll_read(cx, &mut buffer).is_pending() {
-            return;
+        if self.held.is_empty() {
+            match Pin::new(&mut self.io).poll_read(cx, &mut buffer) {
+                Poll::Ready(read) => self.failure = read.err(),
+                Poll::Pending => return,
+            }
         }
-        // An end or a failure is met again by who reads.
+        // An end is met again by who reads.
         self.held.extend_from_slice(buffer.filled());
         cx.waker().wake_by_ref();
     }
@@ -290,14 +298,18 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> Wire<Io> {
 impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncRead for Wire<Io> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let wire = self.get_mut();
+        if let Some(failure) = wire.failure.take() {
+            return Poll::Ready(Err(failure));
+        }
         wire.follow_turn();
         match wire.stage {
             Stage::Head(_) => wire.poll_head(cx, buffer),
             Stage::Body(_) | Stage::Discarding(_) => wire.poll_body(cx, buffer),
-            Stage::HeadRead | Stage::BodyRead => {
-                *wire.turn.reader.borrow_mut() = Some(cx.waker().clone());
+            Stage::HeadRead => {
+                wire.turn.reader.replace(Some(cx.waker().clone()));
                 Poll::Pending
             }
+            Stage::BodyRead => Poll::Pending,
             Stage::Closing => wire.poll_closing(cx),
         }
     }
@@ -326,7 +338,9 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Wire<Io> {
         // actix flushes once all that it had to write is written.
         if matches!(wire.turn.state.get(), TurnState::Ended(_)) {
             wire.reopen();
-            wire.ask_for_more(cx);
+            if matches!(wire.stage, Stage::Head(_)) {
+                wire.read_ahead(cx);
+            }
         }
         // Under TLS what was written may still wait here.
         let flushed = Pin::new(&mut wire.io).poll_flush(cx);

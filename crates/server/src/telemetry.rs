@@ -12,6 +12,7 @@ use json_line::JsonLine;
 use metering::{Kind, catalog};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
 use stderr_lines::StderrLines;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;
@@ -29,7 +30,7 @@ pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
     let directives = log.level.clone().unwrap_or_else(|| format!("{level},{QUIET}"));
     let filter = EnvFilter::builder().parse(directives).context("log.level")?;
     let subscriber = registry().with(filter);
-    let lines = StderrLines::new().context("cannot start logging")?;
+    let lines = Arc::new(StderrLines::new().context("cannot start logging")?);
     // A line that can't be written can't be told of on stderr either: trying to would panic.
     let layer = fmt::layer().with_writer(lines).log_internal_errors(false);
     let started = match format {

@@ -195,7 +195,7 @@ struct Stores {
 impl Readiness for Stores {
     async fn check(&self) -> Result<(), String> {
         let (database, blobs) =
-            futures_util::join!(reached("database", self.database.ping()), reached("blob store", self.blobs.ping()));
+            tokio::join!(reached("database", self.database.ping()), reached("blob store", self.blobs.ping()));
         let causes: Vec<String> = [database, blobs].into_iter().filter_map(Result::err).collect();
         if causes.is_empty() { Ok(()) } else { Err(causes.join("; ")) }
     }

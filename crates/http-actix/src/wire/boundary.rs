@@ -106,16 +106,16 @@ impl Scanner {
                     None => self.0 = Place::Broken,
                 },
                 Place::Head { has_line, is_line_empty } => {
-                    let end = memchr(b'\n', &bytes[taken..]);
-                    let line = &bytes[taken..taken + end.unwrap_or(available)];
-                    if line.iter().any(|&byte| byte != b'\r') {
+                    let rest = &bytes[taken..];
+                    let line = memchr(b'\n', rest).map_or(rest, |end| &rest[..=end]);
+                    taken += line.len();
+                    if line.iter().any(|byte| !b"\r\n".contains(byte)) {
                         (*has_line, *is_line_empty) = (true, false);
                     }
-                    taken += line.len() + usize::from(end.is_some());
-                    match end {
-                        Some(_) if *has_line && *is_line_empty => self.0 = Place::Done,
-                        Some(_) => *is_line_empty = true,
-                        None => {}
+                    match line.last() {
+                        Some(b'\n') if *has_line && *is_line_empty => self.0 = Place::Done,
+                        Some(b'\n') => *is_line_empty = true,
+                        _ => {}
                     }
                 }
             }

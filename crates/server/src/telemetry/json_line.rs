@@ -1,7 +1,5 @@
-//! A line of the log as JSON, in one piece.
-//!
-//! The library's own writer checks and copies each piece of a line by itself, some sixty of them for a request: a fifth of
-//! the instructions of a small one. This writes the same line with the same serializers into one buffer.
+//! A line of the log as JSON, in one piece: the line that tracing-subscriber writes, by the same serializers
+//! (decision 58 of docs/decisions).
 
 use serde::ser::{Error as _, SerializeMap, Serializer as _};
 use std::{fmt, str};
@@ -13,19 +11,18 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, format};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Bytes of a line of a request, with room to spare.
-const USUAL: usize = 1024;
+/// Bytes of most lines, with room to spare.
+const CAPACITY: usize = 1024;
 
-/// Lines as the library writes them, see above.
 pub(super) struct JsonLine {
-    /// Writes the rest: events within spans, which only libraries have and which only `debug` shows, and those that
-    /// come from the facade `log`.
-    library: Format<Json>,
+    /// Writes what is rare: events within spans, which only libraries have and only `debug` shows, and those of the
+    /// crate `log`.
+    usual: Format<Json>,
 }
 
 impl JsonLine {
     pub(super) fn new() -> Self {
-        Self { library: format().json().flatten_event(true) }
+        Self { usual: format().json().flatten_event(true) }
     }
 }
 
@@ -35,10 +32,10 @@ where
     N: for<'writer> FormatFields<'writer> + 'static,
 {
     fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        if event.is_log() || context.lookup_current().is_some() {
-            return self.library.format_event(context, writer, event);
+        if event.is_log() || event.parent().is_some() || context.lookup_current().is_some() {
+            return self.usual.format_event(context, writer, event);
         }
-        let mut line = Vec::with_capacity(USUAL);
+        let mut line = Vec::with_capacity(CAPACITY);
         serialize(&mut line, event).map_err(|_| fmt::Error)?;
         line.push(b'\n');
         writer.write_str(str::from_utf8(&line).map_err(|_| fmt::Error)?)
@@ -69,7 +66,7 @@ mod tests {
     use tracing_subscriber::layer::SubscriberExt;
     use tracing_subscriber::registry;
 
-    /// What is logged, as this writes it and as the library does; of their times, the form.
+    /// What is logged, as this writes it and as tracing-subscriber does; of their times, the form.
     fn written(log: impl Fn()) -> [Vec<String>; 2] {
         let [ours, theirs] = [(); 2].map(|()| Lines::default());
         let subscriber = registry()
@@ -84,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_the_one_that_the_library_writes() {
+    fn a_line_is_the_one_that_tracing_subscriber_writes() {
         let [ours, theirs] = written(|| {
             tracing::info!("plain");
             let (text, none): (_, Option<&str>) = ("\"quoted\"\n\u{1b}[31m\u{7f}\u{2028}Größe \u{1f5a8}", None);
@@ -93,12 +90,14 @@ mod tests {
             tracing::event!(target: "else\"where", Level::INFO, a.b = "dotted", bytes = &b"\xff\0"[..]);
             let cause: Box<dyn Error> = "a cause".into();
             tracing::error!(cause = &*cause, "failed");
+            let record = tracing_log::log::Record::builder().args(format_args!("of the crate log")).build();
+            tracing_log::format_trace(&record).unwrap();
             let _span = tracing::info_span!("a span", of = "somebody").entered();
             tracing::info!(within = 1, "in a span");
         });
-        assert_eq!(ours.len(), 6);
+        assert_eq!(ours.len(), 7);
         assert!(ours[0].starts_with("{\"timestamp\":\"0000-00-00T00:00:00.000000Z\""), "{}", ours[0]);
-        assert!(ours[5].contains("somebody"), "{}", ours[5]);
+        assert!(ours[6].contains("somebody"), "{}", ours[6]);
         assert_eq!(ours, theirs);
     }
 }

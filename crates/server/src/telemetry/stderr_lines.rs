@@ -1,19 +1,15 @@
-//! stderr for the lines of the log, without the lock that the standard library takes for each.
-//!
-//! Who finds that lock taken is put to sleep and woken. All threads end their requests by a line, so that every other
-//! request was, of those that one commit answers together. The system itself keeps short lines apart.
+//! stderr for the lines of the log, without the lock that the standard library takes for each (decision 58 of
+//! docs/decisions).
 
 use rustix::pipe::PIPE_BUF;
 use std::fs::File;
 use std::io::{self, Write, stderr};
 use std::os::fd::AsFd;
-use std::sync::{PoisonError, RwLock};
-use tracing_subscriber::fmt::MakeWriter;
+use std::sync::RwLock;
 
 /// Takes lines, each whole, from any thread.
 pub(super) struct StderrLines {
     stderr: File,
-    /// Held alone by who writes a line that a full pipe may cut; by others together.
     turns: RwLock<()>,
 }
 
@@ -25,36 +21,21 @@ impl StderrLines {
     fn to(stderr: File) -> Self {
         Self { stderr, turns: RwLock::default() }
     }
-
-    fn write_line(&self, line: &[u8]) -> io::Result<()> {
-        if line.len() > PIPE_BUF {
-            let _alone = self.turns.write().unwrap_or_else(PoisonError::into_inner);
-            return (&self.stderr).write_all(line);
-        }
-        let _together = self.turns.read().unwrap_or_else(PoisonError::into_inner);
-        (&self.stderr).write_all(line)
-    }
 }
 
-/// One that writes a line.
-pub(super) struct Line<'a>(&'a StderrLines);
-
-impl Write for Line<'_> {
+impl Write for &StderrLines {
+    /// Writes a line. One that a full pipe may cut is written alone.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.write_line(line)?;
+        let is_long = line.len() > PIPE_BUF;
+        // A poisoned lock is held all the same.
+        let _alone = is_long.then(|| self.turns.write());
+        let _together = (!is_long).then(|| self.turns.read());
+        (&self.stderr).write_all(line)?;
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for StderrLines {
-    type Writer = Line<'a>;
-
-    fn make_writer(&'a self) -> Line<'a> {
-        Line(self)
     }
 }
 
@@ -75,10 +56,10 @@ mod tests {
         let mut read = vec![0; letters.len() * times * lengths.iter().map(|length| length + 1).sum::<usize>()];
         scope(|threads| {
             for letter in letters {
-                let lines = &lines;
+                let mut lines = &lines;
                 threads.spawn(move || {
                     for length in lengths.repeat(times) {
-                        lines.make_writer().write_all(format!("{}\n", letter.repeat(length)).as_bytes()).unwrap();
+                        lines.write_all(format!("{}\n", letter.repeat(length)).as_bytes()).unwrap();
                     }
                 });
             }
