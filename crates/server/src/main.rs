@@ -18,7 +18,7 @@ mod wiring;
 
 /// glibc's threads contend where one frees what another allocated (decision 57 of docs/decisions).
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
     cli::run()
