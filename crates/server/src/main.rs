@@ -18,7 +18,7 @@ mod wiring;
 
 /// glibc's threads contend where one frees what another allocated (decision 57 of docs/decisions).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> std::process::ExitCode {
     cli::run()
