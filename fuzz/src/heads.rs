@@ -1,7 +1,7 @@
 //! Heads of requests: who calls, and what of a file is asked for.
 
 use crate::split_first;
-use domain::access::{AccessService, Wording};
+use domain::access::{AccessService, CredentialMessages};
 use domain::error::Failure;
 use domain::fleet::FleetRegistry;
 use domain::testing::{ACME, ACME_HASH, ANN_KEY, BOB_KEY, InMemoryStore, ZENITH, ZENITH_HASH, ZOE_KEY, a_fleet, at};
@@ -48,7 +48,7 @@ fn callers(head: &Head) {
         assert!(is_elsewhere || !shown.contains(secret), "a credential is shown");
     }
     let access = AccessService::new(FLEET.clone());
-    for wording in [Wording::Common, Wording::CrashReport] {
+    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
         match block_on(access.admit(&sent, wording)).map_err(|not_admitted| not_admitted.failure) {
             Ok(caller) => {
                 let own: [&str; 3] = match caller.organization_name.as_str() {

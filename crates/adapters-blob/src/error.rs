@@ -1,7 +1,7 @@
 //! From what `object_store` and the file system report to what the domain knows, in words that name
 //! the place and the cause in one line each. No credential is part of any of them.
 
-use domain::error::{StoreError, causes};
+use domain::error::{StoreError, error_chain};
 use object_store::client::HttpError;
 use std::error::Error;
 use std::fmt::Display;
@@ -54,9 +54,9 @@ pub(crate) fn is_missing(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotFound { .. }) && !error.to_string().contains("NoSuchBucket")
 }
 
-/// The error and all its causes in one line, for people.
+/// The error and all its error_chain in one line, for people.
 pub(crate) fn spelled_out(error: &(dyn Error + 'static)) -> String {
-    one_line(&causes(error))
+    one_line(&error_chain(error))
 }
 
 fn wrap(action: impl Display, place: &str, passes: bool, cause: Box<dyn Error + Send + Sync>) -> StoreError {

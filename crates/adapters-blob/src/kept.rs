@@ -1,4 +1,4 @@
-//! Contents that are asked for again are answered from memory (decision 0056).
+//! Contents that are asked for again are answered from memory (ADR 56).
 //!
 //! No content ever changes, and no key is used twice: what was read once stays true for as long as a record
 //! names it. Opening a small file costs more than all the rest of its download, a trip to a bucket more still; and a

@@ -1,4 +1,4 @@
-//! What the database said of credentials and known records, so that warm requests need no trip to it (decision 0024).
+//! What the database said of credentials and known records, so that warm requests need no trip to it (ADR 24).
 //!
 //! An answer counts for as long as the fleet stays as it is, "not found" included: each change gives it another version,
 //! which is looked at once a second. Those who ask the same at the same time share one question. A failure is never kept.

@@ -6,7 +6,7 @@ use crate::entity::{crash_part, crash_report};
 use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
-use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, Place, StoredCrashReport};
+use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, PartRole, StoredCrashReport};
 use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::timestamp::Timestamp;
@@ -169,7 +169,7 @@ fn stored(row: crash_report::Model, parts: Vec<crash_part::Model>) -> Result<Sto
     let owner = Owner { what: "crash report", id: &id };
     let part = |part: crash_part::Model| {
         Ok::<_, StoreError>(CrashPart {
-            place: owner.need(Place::parse(&part.place))?,
+            place: owner.need(PartRole::parse(&part.place))?,
             name: part.name,
             file_name: part.file_name,
             content_type: part.content_type,

@@ -88,7 +88,7 @@ impl Diagnosis {
 mod tests {
     use crate::testing::engines;
     use crate::{Database, DatabaseConfig};
-    use domain::error::{StoreError, causes};
+    use domain::error::{StoreError, error_chain};
     use sea_orm::TransactionTrait;
     use std::time::Duration;
 
@@ -101,7 +101,7 @@ mod tests {
             let held = database.core().reads.begin().await.unwrap();
             let error = database.ping().await.unwrap_err();
             assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-            let told = causes(&error);
+            let told = error_chain(&error);
             assert!(told.starts_with("the store is unavailable: no connection to the database "), "{told}");
             assert!(told.ends_with(": all of its connections are in use"), "{told}");
             held.rollback().await.unwrap();

@@ -1,4 +1,4 @@
-//! Tasks that take up requests together, each on the thread of those who ask it (decision 0053).
+//! Tasks that take up requests together, each on the thread of those who ask it (ADR 53).
 //!
 //! A request that crosses from thread to thread costs two wake-ups, which is more than the request itself
 //! where the machine is otherwise idle. So the first threads that ask have a lane each, whose task and

@@ -1,5 +1,5 @@
 //! A connection to `PostgreSQL` that one task uses alone, beside those of the pool: nothing is asked
-//! when it is given back, because it never is (decision 0026).
+//! when it is given back, because it never is (ADR 26).
 
 use crate::error::may_pass;
 use crate::occupancy::enter;

@@ -15,7 +15,7 @@ use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::ResourceGuid;
 use domain::resource::{
-    Deletion, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoredResource, Storing,
+    DeleteOutcome, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome, StoredResource,
 };
 use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
@@ -77,11 +77,11 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         resource: NewResource,
         now: Timestamp,
-    ) -> Result<Storing, StoreError> {
+    ) -> Result<StoreOutcome, StoreError> {
         let upsert = newer_only(organization, &resource);
         match self.core.write(Store { organization, guid: resource.guid, upsert, now }).await? {
-            None => Ok(Storing::Stored),
-            Some(newer) => Ok(Storing::NotNewer(Box::new(stored(newer)?))),
+            None => Ok(StoreOutcome::Stored),
+            Some(newer) => Ok(StoreOutcome::NotNewer(Box::new(stored(newer)?))),
         }
     }
 
@@ -90,7 +90,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         guid: ResourceGuid,
         now: Timestamp,
-    ) -> Result<Deletion, StoreError> {
+    ) -> Result<DeleteOutcome, StoreError> {
         self.core.write(Delete { organization, guid, now }).await
     }
 
@@ -218,10 +218,10 @@ struct Delete {
 
 #[async_trait]
 impl Work for Delete {
-    type Done = Deletion;
+    type Done = DeleteOutcome;
     type Fault = DbErr;
 
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Deletion, DbErr> {
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<DeleteOutcome, DbErr> {
         // Whoever changes what the fleet uses holds this row alone, so that the uses that are looked at
         // here can't change before the resource is gone.
         organization::Entity::find_by_id(self.organization.0).lock_shared().one(transaction).await?;
@@ -231,16 +231,16 @@ impl Work for Delete {
         };
         if let Some(row) = transaction.query_one_raw(statement(DELETE)).await? {
             discard(transaction, vec![row.try_get_by_index(0)?], self.now).await?;
-            return Ok(Deletion::Deleted);
+            return Ok(DeleteOutcome::Deleted);
         }
         let Some(row) = transaction.query_one_raw(statement(USED_BY)).await? else {
-            return Ok(Deletion::NotFound);
+            return Ok(DeleteOutcome::NotFound);
         };
         if by_guid(self.organization, self.guid).one(transaction).await?.is_none() {
-            return Ok(Deletion::NotFound);
+            return Ok(DeleteOutcome::NotFound);
         }
         let (kind, name): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
-        Ok(Deletion::InUse { by: format!("{kind} \"{name}\"") })
+        Ok(DeleteOutcome::InUse { by: format!("{kind} \"{name}\"") })
     }
 }
 

@@ -1,14 +1,14 @@
 //! Removes old records: [`domain::retention::RetentionRepository`].
 //!
 //! Organizations are gone through one after the other, each by the index in which its own lists are read: an
-//! index of all organizations by time would cost every write (decision 48).
+//! index of all organizations by time would cost every write (ADR 48).
 
 mod rows;
 
 use crate::core::{Core, Work};
 use async_trait::async_trait;
 use domain::error::StoreError;
-use domain::retention::{Kind, Place, Removal, RetentionRepository};
+use domain::retention::{RemovalCursor, RemovalOutcome, RetainedRecords, RetentionRepository};
 use domain::timestamp::Timestamp;
 use rows::{Rows, Span};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
@@ -33,12 +33,12 @@ impl SqlRetentionRepository {
 
     async fn remove(
         &self,
-        kind: Kind,
+        kind: RetainedRecords,
         before: Timestamp,
-        from: Option<Place>,
+        from: Option<RemovalCursor>,
         limit: u64,
         now: Timestamp,
-    ) -> Result<Removal, StoreError> {
+    ) -> Result<RemovalOutcome, StoreError> {
         let rows = Rows { kind, backend: self.core.backend, before, now };
         self.core.write(Batch { rows, from, limit }).await
     }
@@ -46,41 +46,46 @@ impl SqlRetentionRepository {
 
 #[async_trait]
 impl RetentionRepository for SqlRetentionRepository {
-    async fn remove_logs(&self, before: Timestamp, from: Option<Place>, limit: u64) -> Result<Removal, StoreError> {
-        self.remove(Kind::Logs, before, from, limit, before).await
+    async fn remove_logs(
+        &self,
+        before: Timestamp,
+        from: Option<RemovalCursor>,
+        limit: u64,
+    ) -> Result<RemovalOutcome, StoreError> {
+        self.remove(RetainedRecords::Logs, before, from, limit, before).await
     }
 
     async fn remove_crash_reports(
         &self,
         before: Timestamp,
-        from: Option<Place>,
+        from: Option<RemovalCursor>,
         limit: u64,
         now: Timestamp,
-    ) -> Result<Removal, StoreError> {
-        self.remove(Kind::CrashReports, before, from, limit, now).await
+    ) -> Result<RemovalOutcome, StoreError> {
+        self.remove(RetainedRecords::CrashReports, before, from, limit, now).await
     }
 }
 
 struct Batch {
     rows: Rows,
-    from: Option<Place>,
+    from: Option<RemovalCursor>,
     limit: u64,
 }
 
 #[async_trait]
 impl Work for Batch {
-    type Done = Removal;
+    type Done = RemovalOutcome;
     type Fault = DbErr;
 
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Removal, DbErr> {
+    async fn run(&self, transaction: &DatabaseTransaction) -> Result<RemovalOutcome, DbErr> {
         if !has_turn(transaction).await? {
-            return Ok(Removal::Elsewhere);
+            return Ok(RemovalOutcome::Elsewhere);
         }
         let (mut removed, mut weight, heaviest) = (0, 0, self.rows.heaviest());
         let mut from = self.from;
         for _ in 0..OWNERS {
             let Some(oldest) = self.rows.oldest(transaction, from).await? else {
-                return Ok(Removal::Done { removed, rest: None });
+                return Ok(RemovalOutcome::Done { removed, rest: None });
             };
             let (records, left) = (self.limit.saturating_sub(removed), heaviest.saturating_sub(weight));
             let room = Span { from: oldest, records, weight: left };
@@ -92,14 +97,17 @@ impl Work for Batch {
                 break;
             }
         }
-        Ok(Removal::Done { removed, rest: from })
+        Ok(RemovalOutcome::Done { removed, rest: from })
     }
 }
 
 /// Where the next organization begins.
-fn behind(place: Place) -> Option<Place> {
+fn behind(place: RemovalCursor) -> Option<RemovalCursor> {
     let next = place.organization.0.checked_add(1)?;
-    Some(Place { organization: domain::caller::OrganizationId(next), received: Timestamp::from_micros(i64::MIN) })
+    Some(RemovalCursor {
+        organization: domain::caller::OrganizationId(next),
+        received: Timestamp::from_micros(i64::MIN),
+    })
 }
 
 /// Whether this process may remove now: `SQLite` has one writer anyway. The turn ends with the transaction.
@@ -127,12 +135,12 @@ mod tests {
             let other = engine.core().writes.begin_with_config(None, Some(AccessMode::ReadOnly)).await.unwrap();
             assert!(has_turn(&other).await.unwrap());
             let retention = engine.database.retention();
-            assert_eq!(retention.remove_logs(old, None, 10).await.unwrap(), Removal::Elsewhere);
-            assert_eq!(retention.remove_crash_reports(old, None, 10, old).await.unwrap(), Removal::Elsewhere);
+            assert_eq!(retention.remove_logs(old, None, 10).await.unwrap(), RemovalOutcome::Elsewhere);
+            assert_eq!(retention.remove_crash_reports(old, None, 10, old).await.unwrap(), RemovalOutcome::Elsewhere);
             assert_eq!(engine.number("SELECT count(*) FROM log_entry").await, 3000);
             other.commit().await.unwrap();
             let done = retention.remove_logs(old, None, 10).await.unwrap();
-            assert!(matches!(done, Removal::Done { removed: 10, rest: Some(_) }), "{done:?}");
+            assert!(matches!(done, RemovalOutcome::Done { removed: 10, rest: Some(_) }), "{done:?}");
         }
     }
 
@@ -145,7 +153,7 @@ mod tests {
             let remove = async |before| {
                 let retention = engine.database.retention();
                 let mut from = None;
-                while let Removal::Done { rest: Some(rest), .. } =
+                while let RemovalOutcome::Done { rest: Some(rest), .. } =
                     retention.remove_logs(Timestamp::from_micros(before), from, 1000).await.unwrap()
                 {
                     from = Some(rest);
@@ -192,7 +200,7 @@ mod tests {
             let on = if engine.core().backend == DbBackend::Postgres { " ON crash_report" } else { "" };
             engine.run(&format!("DROP TRIGGER refuse{on}")).await;
             let done = retention.remove_crash_reports(now, None, 10, now).await.unwrap();
-            assert_eq!(done, Removal::Done { removed: 1, rest: None });
+            assert_eq!(done, RemovalOutcome::Done { removed: 1, rest: None });
             assert_eq!(counts().await, [0, 0, 1], "{}", engine.name);
         }
     }

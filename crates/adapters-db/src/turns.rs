@@ -1,4 +1,4 @@
-//! Turns at the connections of a pool, and the line of those that wait for theirs (decision 44 of docs/decisions).
+//! Turns at the connections of a pool, and the line of those that wait for theirs (ADR 44).
 //!
 //! The pool has a line of its own, but one without bounds, and which can't tell a database that answers others from one
 //! that answers nobody.

@@ -8,7 +8,7 @@ mod throttle;
 pub(crate) use credentials::reads_as_itself;
 pub use credentials::{CredentialDigest, SentCredentials};
 pub use directory::{CredentialDirectory, KeyHolder, RegisteredComputer};
-pub use service::{AccessService, NamedComputer, NotAdmitted, Wording};
+pub use service::{AccessService, AuthenticationFailure, ClaimedComputer, CredentialMessages};
 pub use throttle::Throttle;
 
 #[cfg(any(test, feature = "test-support"))]

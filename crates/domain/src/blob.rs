@@ -1,13 +1,13 @@
 //! Binary content: the port to where it is kept, and its way in.
 
-mod housekeeping;
 mod ledger;
+mod maintenance;
 mod store;
 mod transfer;
 mod upload;
 
-pub use housekeeping::{CheckReport, Finding, Housekeeping};
 pub use ledger::{BlobLedger, BlobReference};
+pub use maintenance::{BlobMaintenance, CheckReport, Finding};
 pub use store::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter, ByteStream};
 pub use transfer::{ContentTotal, ContentTransfer, Transferred};
 pub(crate) use upload::{Upload, Uploaded, Uploads};

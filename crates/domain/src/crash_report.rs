@@ -6,9 +6,9 @@ mod places;
 mod repository;
 mod service;
 
-pub use model::{CrashPart, CrashReport, NewCrashReport, Os, Place, StoredCrashReport};
+pub use model::{CrashPart, CrashReport, NewCrashReport, Os, PartRole, StoredCrashReport};
 pub use repository::CrashReportRepository;
-pub use service::{CrashHeaders, CrashReportService, Received};
+pub use service::{AcceptedReport, CrashHeaders, CrashReportService};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use repository::MockCrashReportRepository;

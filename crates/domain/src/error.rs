@@ -200,7 +200,7 @@ impl Reason {
 /// An error and what caused it, outermost first, for the log and the operator. A cause that the error before it
 /// told already is left out.
 #[must_use]
-pub fn causes(error: &(dyn Error + 'static)) -> String {
+pub fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut told = error.to_string();
     for cause in std::iter::successors(error.source(), |&error| error.source()).map(ToString::to_string) {
         if !told.ends_with(&cause) {
@@ -241,17 +241,17 @@ impl StoreError {
 
 #[cfg(test)]
 mod tests {
-    use super::{StoreError, causes};
+    use super::{StoreError, error_chain};
 
     #[test]
     fn an_error_is_told_with_all_that_caused_it() {
         let error = StoreError::unavailable(StoreError::other("the disk is full"));
-        assert_eq!(causes(&error), "the store is unavailable: the store failed: the disk is full");
+        assert_eq!(error_chain(&error), "the store is unavailable: the store failed: the disk is full");
     }
 
     #[test]
     fn a_cause_that_was_told_is_not_told_again() {
         let error = StoreError::other(std::io::Error::other(std::io::Error::other("refused")));
-        assert_eq!(causes(&error), "the store failed: refused");
+        assert_eq!(error_chain(&error), "the store failed: refused");
     }
 }

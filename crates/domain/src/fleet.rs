@@ -7,20 +7,20 @@
 mod directory;
 mod file;
 mod keys;
-mod look_alike;
 mod model;
 mod preview;
 mod registry;
 mod service;
+mod similar_name;
 
 pub use directory::FleetDirectory;
 pub use file::{FleetFileError, read_fleet};
 pub use keys::{MIN_KEY_LENGTH, Secret};
-pub use look_alike::LookAlike;
 pub use model::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
 pub use preview::{Changes, Preview};
 pub use registry::{Applied, FleetConflict, FleetRegistry, KeyRevocation, NewKey, RegistryError};
 pub use service::FleetService;
+pub use similar_name::SimilarName;
 
 #[cfg(any(test, feature = "test-support"))]
 pub use {directory::MockFleetDirectory, registry::MockFleetRegistry};

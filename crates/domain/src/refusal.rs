@@ -2,11 +2,11 @@
 
 mod model;
 mod repository;
-mod tally;
+mod sampler;
 
 pub use model::{CredentialKind, KEPT_FOR, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, Refused, is_recorded};
 pub use repository::{RefusalFilter, RefusalRepository};
-pub use tally::Tally;
+pub use sampler::RefusalSampler;
 
 #[cfg(any(test, feature = "test-support"))]
 pub use repository::MockRefusalRepository;

@@ -9,7 +9,7 @@ mod service;
 
 pub use meta::{Meta, PmmKey};
 pub use model::{Domain, ListFilter, NewResource, ResourceListItem, ResourceType, StoredContent, StoredResource};
-pub use repository::{Deletion, ResourceRepository, Storing};
+pub use repository::{DeleteOutcome, ResourceRepository, StoreOutcome};
 pub use service::{ParseJson, ResourceService};
 
 #[cfg(any(test, feature = "test-support"))]

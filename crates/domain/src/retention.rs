@@ -4,7 +4,7 @@ mod model;
 mod repository;
 mod service;
 
-pub use model::{Kind, Place, Policy, Removal};
+pub use model::{RemovalCursor, RemovalOutcome, RetainedRecords, RetentionPolicy};
 pub use repository::RetentionRepository;
 pub use service::{RetentionService, Round};
 

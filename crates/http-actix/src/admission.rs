@@ -12,7 +12,7 @@ use crate::server::Shared;
 use crate::uploads::Upload;
 use actix_web::dev::RequestHead;
 use actix_web::http::header::CONTENT_ENCODING;
-use domain::access::{NotAdmitted, Wording};
+use domain::access::{AuthenticationFailure, CredentialMessages};
 use domain::caller::Caller;
 use domain::error::{Failure, Reason, Refusal};
 use std::rc::Rc;
@@ -70,9 +70,13 @@ async fn authenticate(
     if let Some(wait) = client.and_then(|client| throttle.wait(client, sent, clock.now())) {
         return Err(Fault::Throttled { wait });
     }
-    let wording = if operation == Operation::AddCrashReport { Wording::CrashReport } else { Wording::Common };
-    let admitted = shared.services.access.admit(sent, wording).await;
-    if let Err(NotAdmitted { failure: Failure::Refused(Refusal { reason, detail }), computer }) = &admitted {
+    let wording = if operation == Operation::AddCrashReport {
+        CredentialMessages::CrashReport
+    } else {
+        CredentialMessages::Common
+    };
+    let admitted = shared.services.access.authenticate(sent, wording).await;
+    if let Err(AuthenticationFailure { failure: Failure::Refused(Refusal { reason, detail }), computer }) = &admitted {
         if let Some(computer) = *computer {
             exchange.names(computer);
         }
@@ -89,7 +93,7 @@ async fn authenticate(
             "authentication failed"
         );
     }
-    let is_looked_up = admitted.as_ref().err().is_none_or(NotAdmitted::is_wrong);
+    let is_looked_up = admitted.as_ref().err().is_none_or(AuthenticationFailure::is_wrong);
     if let Some(client) = client.filter(|_| is_looked_up) {
         let is_used_up = throttle.note(client, sent, admitted.as_ref().ok(), clock.now());
         if is_used_up {

@@ -93,7 +93,7 @@ fn json_failure(error: BodyError) -> Failure {
 pub(crate) async fn to_its_end<T: 'static>(work: impl Future<Output = Outcome<T>> + 'static) -> Outcome<T> {
     match actix_rt::spawn(work).await {
         Ok(outcome) => outcome,
-        // What the task says of a panic repeats its message (decision 49 of docs/decisions).
+        // What the task says of a panic repeats its message (ADR 49).
         Err(_) => Err(StoreError::other("the operation panicked").into()),
     }
 }

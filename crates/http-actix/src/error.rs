@@ -7,7 +7,7 @@ use crate::uploads::Full;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
 use domain::detail::Detail;
-use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError, causes};
+use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError, error_chain};
 use domain::refusal;
 use std::time::Duration;
 
@@ -29,9 +29,9 @@ pub(crate) enum Fault {
     MethodNotAllowed { allow: String },
     /// The range lies outside of a file of this many bytes.
     RangeNotSatisfiable { size: u64 },
-    /// Requests of this client have failed to authenticate too often (decision 42 of docs/decisions).
+    /// Requests of this client have failed to authenticate too often (ADR 42).
     Throttled { wait: Duration },
-    /// As many uploads are under way as may be, and waiting was in vain (decision 43 of docs/decisions).
+    /// As many uploads are under way as may be, and waiting was in vain (ADR 43).
     TooManyUploads { full: Full },
     /// A store that we need can't be reached.
     NotReady,
@@ -130,7 +130,7 @@ impl Fault {
         let Self::Failure(Failure::Store(error)) = self else {
             return None;
         };
-        Some(causes(error))
+        Some(error_chain(error))
     }
 }
 

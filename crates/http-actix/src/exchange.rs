@@ -20,7 +20,7 @@ use actix_web::dev::RequestHead;
 use actix_web::http::header::{ACCEPT, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
 use actix_web::http::{ConnectionType, Method, StatusCode, Uri, Version};
 use bytes::Bytes;
-use domain::access::NamedComputer;
+use domain::access::ClaimedComputer;
 use domain::caller::Caller;
 use domain::clock::IdSource;
 use domain::error::StoreError;
@@ -68,7 +68,7 @@ pub(crate) struct Exchange {
     format: Format,
     caller: OnceCell<Rc<Caller>>,
     /// The computer that it named without being admitted: for the operator, never for the answer.
-    named: Cell<Option<NamedComputer>>,
+    named: Cell<Option<ClaimedComputer>>,
     trace: Option<Trace>,
     /// The word for why it is refused, if it is.
     refusal: Cell<Option<&'static str>>,
@@ -127,7 +127,7 @@ impl Exchange {
     }
 
     /// Nobody was admitted, but it is known whose `HardwareHash` was sent.
-    pub(crate) fn names(&self, computer: NamedComputer) {
+    pub(crate) fn names(&self, computer: ClaimedComputer) {
         self.named.set(Some(computer));
     }
 

@@ -1,4 +1,4 @@
-//! What reads requests, for the targets of `fuzz/` (decision record 0055). It is built with the feature `fuzzing`
+//! What reads requests, for the targets of `fuzz/` (ADR 55). It is built with the feature `fuzzing`
 //! only, and holds no rule of its own: each function calls what the handlers call.
 
 use crate::client::{self, Network};

@@ -1,5 +1,5 @@
 //! How many uploads are under way at once, of one organization and in all, and the line of those that wait for
-//! their turn (decision 43 of docs/decisions).
+//! their turn (ADR 43).
 
 use domain::caller::OrganizationId;
 use metering::{Counted, GaugeHandle, catalog};

@@ -1,4 +1,4 @@
-//! Everything that holds for plain connections holds within TLS (decision 0037 in docs/decisions), and
+//! Everything that holds for plain connections holds within TLS (ADR 37), and
 //! what TLS adds.
 
 #[path = "messages/connections.rs"]

@@ -2,8 +2,8 @@
 
 use crate::refusals::prune;
 use crate::{retention, wiring};
-use domain::blob::{BlobStore, Housekeeping};
-use domain::error::causes;
+use domain::blob::{BlobMaintenance, BlobStore};
+use domain::error::error_chain;
 use domain::refusal::RefusalRepository;
 use domain::retention::RetentionService;
 use metering::catalog;
@@ -22,7 +22,7 @@ const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// Starts the background work; it ends when the set is dropped. Each step may end anywhere and be
 /// taken up by the next start.
 pub(crate) fn start(
-    housekeeping: Housekeeping,
+    maintenance: BlobMaintenance,
     grace: Duration,
     blobs: Arc<dyn BlobStore>,
     refusals: Arc<dyn RefusalRepository>,
@@ -31,7 +31,7 @@ pub(crate) fn start(
 ) -> JoinSet<()> {
     let mut work = JoinSet::new();
     work.spawn(sweep_unfinished(blobs));
-    work.spawn(sweep_discarded(housekeeping, sweep_period(grace)));
+    work.spawn(sweep_discarded(maintenance, sweep_period(grace)));
     work.spawn(prune(refusals, wiring::clock()));
     work.spawn(retention::run(retention));
     work.spawn(async move {
@@ -59,23 +59,23 @@ async fn sweep_unfinished(blobs: Arc<dyn BlobStore>) {
             removed.increment(swept);
             tracing::info!(swept, "removed half-written content of an earlier run");
         }
-        Err(error) => tracing::warn!(error = causes(&error), "cannot remove half-written content"),
+        Err(error) => tracing::warn!(error = error_chain(&error), "cannot remove half-written content"),
     }
 }
 
-async fn sweep_discarded(housekeeping: Housekeeping, period: Duration) {
+async fn sweep_discarded(maintenance: BlobMaintenance, period: Duration) {
     let removed = catalog::BLOBS_SWEPT.with(["discarded"]);
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        match housekeeping.sweep().await {
+        match maintenance.sweep().await {
             Ok(0) => {}
             Ok(swept) => {
                 removed.increment(swept);
                 tracing::info!(swept, "removed discarded content");
             }
-            Err(error) => tracing::warn!(error = causes(&error), "cannot remove discarded content"),
+            Err(error) => tracing::warn!(error = error_chain(&error), "cannot remove discarded content"),
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use values::{Address, duration_of as duration};
 use adapters_blob::{AccessKey, BlobConfig, S3Config};
 use anyhow::{Result, anyhow, bail};
 use domain::limits::Limits;
-use domain::retention::Policy;
+use domain::retention::RetentionPolicy;
 use http_actix::{Network, UploadBounds};
 use layers::Raw;
 use secrecy::SecretString;
@@ -36,7 +36,7 @@ pub(crate) struct Config {
     pub(crate) blobs: Blobs,
     pub(crate) limits: Limits,
     pub(crate) abuse: Abuse,
-    pub(crate) retention: Policy,
+    pub(crate) retention: RetentionPolicy,
     pub(crate) log: Log,
     pub(crate) telemetry: Telemetry,
 }
@@ -163,7 +163,7 @@ impl Config {
                     in_all: required(layers, "abuse.max_uploads", values::bound)?,
                 },
             },
-            retention: Policy {
+            retention: RetentionPolicy {
                 logs: optional(layers, "retention.logs", values::age)?,
                 crash_reports: optional(layers, "retention.crash_reports", values::age)?,
             },

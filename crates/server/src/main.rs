@@ -16,7 +16,7 @@ mod telemetry;
 mod tls;
 mod wiring;
 
-/// glibc's threads contend where one frees what another allocated (decision 57 of docs/decisions).
+/// glibc's threads contend where one frees what another allocated (ADR 57).
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -1,4 +1,4 @@
-//! What is told of a panic: where it happened, and never with what (decision 49 of docs/decisions).
+//! What is told of a panic: where it happened, and never with what (ADR 49).
 
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};

@@ -1,8 +1,8 @@
 //! Keeps refusals in the database beside the serving: nobody waits for it and nothing fails over it.
 
 use domain::clock::Clock;
-use domain::error::causes;
-use domain::refusal::{KEPT_FOR, NewRefusal, RefusalRepository, Tally};
+use domain::error::error_chain;
+use domain::refusal::{KEPT_FOR, NewRefusal, RefusalRepository, RefusalSampler};
 use http_actix::RefusalSink;
 use metering::{CounterHandle, catalog};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ struct Writing {
 
 impl Writing {
     async fn run(mut self, mut finished: oneshot::Receiver<()>) {
-        let mut tally = Tally::default();
+        let mut sampler = RefusalSampler::default();
         loop {
             let first = tokio::select! {
                 refusal = self.receiver.recv() => refusal,
@@ -84,31 +84,31 @@ impl Writing {
             let Some(first) = first else {
                 break;
             };
-            self.take(&mut tally, first);
+            self.take(&mut sampler, first);
             let end = Instant::now() + ROUND;
             let is_last = tokio::select! {
-                () = self.gather(&mut tally, end) => false,
+                () = self.gather(&mut sampler, end) => false,
                 _ = &mut finished => true,
             };
             if is_last {
                 break;
             }
-            self.write(tally.end()).await;
+            self.write(sampler.end()).await;
         }
         while let Ok(refusal) = self.receiver.try_recv() {
-            self.take(&mut tally, refusal);
+            self.take(&mut sampler, refusal);
         }
-        self.write(tally.end()).await;
+        self.write(sampler.end()).await;
     }
 
-    async fn gather(&mut self, tally: &mut Tally, end: Instant) {
+    async fn gather(&mut self, sampler: &mut RefusalSampler, end: Instant) {
         while let Ok(Some(refusal)) = timeout_at(end, self.receiver.recv()).await {
-            self.take(tally, refusal);
+            self.take(sampler, refusal);
         }
     }
 
-    fn take(&self, tally: &mut Tally, refusal: NewRefusal) {
-        if !tally.take(refusal) {
+    fn take(&self, sampler: &mut RefusalSampler, refusal: NewRefusal) {
+        if !sampler.take(refusal) {
             self.dropped.increment(1);
         }
     }
@@ -122,7 +122,7 @@ impl Writing {
             Ok(()) => self.kept.increment(count),
             Err(error) => {
                 self.dropped.increment(count);
-                tracing::warn!(count, error = causes(&error), "cannot record refusals");
+                tracing::warn!(count, error = error_chain(&error), "cannot record refusals");
             }
         }
     }
@@ -139,7 +139,7 @@ pub(crate) async fn prune(refusals: Arc<dyn RefusalRepository>, clock: Arc<dyn C
                 Ok(PRUNED_AT_ONCE) => {}
                 Ok(_) => break,
                 Err(error) => {
-                    tracing::warn!(error = causes(&error), "cannot remove old refusals");
+                    tracing::warn!(error = error_chain(&error), "cannot remove old refusals");
                     break;
                 }
             }

@@ -1,7 +1,7 @@
 //! Removes old records beside the serving, in small batches with pauses between, so that intake isn't held up.
 
-use domain::error::causes;
-use domain::retention::{Kind, RetentionService};
+use domain::error::error_chain;
+use domain::retention::{RetainedRecords, RetentionService};
 use metering::{CounterHandle, catalog};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -37,7 +37,7 @@ async fn remove(retention: &RetentionService, meters: &Meters, pace: &mut Pace) 
             }
             Err(error) => {
                 is_whole = false;
-                tracing::warn!(error = causes(&error), "cannot remove old records");
+                tracing::warn!(error = error_chain(&error), "cannot remove old records");
             }
         }
         sleep(pace.after(begun.elapsed())).await;
@@ -51,14 +51,14 @@ struct Meters {
 
 impl Meters {
     fn new() -> Self {
-        let of = |kind: Kind| catalog::RETENTION_REMOVED.with([kind.as_str()]);
-        Self { log_entries: of(Kind::Logs), crash_reports: of(Kind::CrashReports) }
+        let of = |kind: RetainedRecords| catalog::RETENTION_REMOVED.with([kind.as_str()]);
+        Self { log_entries: of(RetainedRecords::Logs), crash_reports: of(RetainedRecords::CrashReports) }
     }
 
-    fn of(&self, kind: Kind) -> &CounterHandle {
+    fn of(&self, kind: RetainedRecords) -> &CounterHandle {
         match kind {
-            Kind::Logs => &self.log_entries,
-            Kind::CrashReports => &self.crash_reports,
+            RetainedRecords::Logs => &self.log_entries,
+            RetainedRecords::CrashReports => &self.crash_reports,
         }
     }
 }
@@ -71,10 +71,10 @@ struct Removed {
 }
 
 impl Removed {
-    fn of(&mut self, kind: Kind) -> &mut u64 {
+    fn of(&mut self, kind: RetainedRecords) -> &mut u64 {
         match kind {
-            Kind::Logs => &mut self.log_entries,
-            Kind::CrashReports => &mut self.crash_reports,
+            RetainedRecords::Logs => &mut self.log_entries,
+            RetainedRecords::CrashReports => &mut self.crash_reports,
         }
     }
 }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use domain::caller::OrganizationId;
     use domain::log_entry::{LogFilter, LogRepository, Pattern};
-    use domain::retention::Policy;
+    use domain::retention::RetentionPolicy;
     use domain::testing::{FixedClock, InMemoryStore, a_log_entry, at};
     use futures_util::TryStreamExt;
     use std::sync::Arc;
@@ -139,7 +139,7 @@ mod tests {
         }
         let day = Duration::from_hours(24);
         let clock = FixedClock::stepping(at(2 * 86_400), Duration::from_micros(1));
-        let policy = Policy { logs: Some(day), crash_reports: Some(day) };
+        let policy = RetentionPolicy { logs: Some(day), crash_reports: Some(day) };
         (store.clone(), RetentionService::new(Arc::new(store), Arc::new(clock), policy))
     }
 

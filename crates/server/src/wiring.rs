@@ -7,15 +7,15 @@ use adapters_db::{Database, DatabaseConfig, Migrated, OpenError};
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use domain::access::AccessService;
-use domain::blob::{BlobLedger, BlobStore, Housekeeping};
+use domain::blob::{BlobLedger, BlobMaintenance, BlobStore};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
-use domain::error::causes;
+use domain::error::error_chain;
 use domain::fleet::{FleetDirectory, FleetService};
 use domain::log_entry::LogService;
 use domain::resource::ResourceService;
-use domain::retention::{Policy, RetentionService};
+use domain::retention::{RetentionPolicy, RetentionService};
 use http_actix::{Readiness, Services};
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -74,7 +74,7 @@ pub(crate) async fn open_database_alone(section: &DatabaseSection, missing: Miss
 }
 
 async fn migrated(connected: Result<Database, OpenError>) -> Result<(Database, Migrated)> {
-    // Its errors are whole sentences, causes included.
+    // Its errors are whole sentences, error_chain included.
     let database = connected.map_err(|error| anyhow!("{error}"))?;
     match database.migrate().await {
         Ok(migrated) => Ok((database, migrated)),
@@ -147,12 +147,12 @@ pub(crate) fn fleet_service(database: &Database) -> FleetService {
 }
 
 /// The upkeep of blobs.
-pub(crate) fn housekeeping(database: &Database, blobs: Arc<dyn BlobStore>, config: &Blobs) -> Housekeeping {
-    Housekeeping::new(blobs, Arc::new(database.ledger()), clock(), config.discarded_grace)
+pub(crate) fn maintenance(database: &Database, blobs: Arc<dyn BlobStore>, config: &Blobs) -> BlobMaintenance {
+    BlobMaintenance::new(blobs, Arc::new(database.ledger()), clock(), config.discarded_grace)
 }
 
 /// The removal of old records.
-pub(crate) fn retention(database: &Database, policy: Policy) -> RetentionService {
+pub(crate) fn retention(database: &Database, policy: RetentionPolicy) -> RetentionService {
     RetentionService::new(Arc::new(database.retention()), clock(), policy)
 }
 
@@ -196,15 +196,15 @@ impl Readiness for Stores {
     async fn check(&self) -> Result<(), String> {
         let (database, blobs) =
             tokio::join!(reached("database", self.database.ping()), reached("blob store", self.blobs.ping()));
-        let causes: Vec<String> = [database, blobs].into_iter().filter_map(Result::err).collect();
-        if causes.is_empty() { Ok(()) } else { Err(causes.join("; ")) }
+        let error_chain: Vec<String> = [database, blobs].into_iter().filter_map(Result::err).collect();
+        if error_chain.is_empty() { Ok(()) } else { Err(error_chain.join("; ")) }
     }
 }
 
 async fn reached<E: Error + 'static>(store: &str, ping: impl Future<Output = Result<(), E>>) -> Result<(), String> {
     match timeout(READINESS_TIMEOUT, ping).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(format!("{store}: {}", causes(&error))),
+        Ok(Err(error)) => Err(format!("{store}: {}", error_chain(&error))),
         Err(_) => Err(format!("{store}: no answer within {} s", READINESS_TIMEOUT.as_secs())),
     }
 }

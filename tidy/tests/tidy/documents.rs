@@ -27,7 +27,7 @@ fn every_link_to_a_file_leads_to_one() {
 fn every_choice_is_recorded_in_the_same_form() {
     let mut numbers = Vec::new();
     let mut problems = Vec::new();
-    for (path, text) in documents().iter().filter(|(path, _)| path.starts_with("docs/decisions/")) {
+    for (path, text) in documents().iter().filter(|(path, _)| path.starts_with("docs/adr/")) {
         let name = Path::new(path).file_stem().unwrap().to_str().unwrap();
         let (number, _) = name.split_once('-').expect("NNNN-slug.md");
         let number: usize = number.parse().unwrap();

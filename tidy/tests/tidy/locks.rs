@@ -15,7 +15,7 @@ fn locked(path: &str) -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_lock_file_of_the_fuzzing_targets_names_the_versions_of_the_program() {
-    // Decision record 0055: it is a workspace of its own.
+    // ADR 55: it is a workspace of its own.
     let (program, fuzz) = (locked("Cargo.lock"), locked("fuzz/Cargo.lock"));
     let names: BTreeSet<&str> = program.iter().map(|(name, _)| name.as_str()).collect();
     let shared = fuzz.iter().filter(|(name, _)| names.contains(name.as_str()));

@@ -47,7 +47,7 @@ async fn list(store: &dyn BlobStore) -> Vec<BlobEntry> {
     store.list().try_collect().await.unwrap()
 }
 
-/// Everything that an error says, causes included.
+/// Everything that an error says, error_chain included.
 fn told(error: &dyn std::error::Error) -> String {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,4 +1,4 @@
-//! Where log entries come from: what they have in common (decision 0054).
+//! Where log entries come from: what they have in common (ADR 54).
 
 use sea_orm::entity::prelude::*;
 

@@ -5,7 +5,7 @@ use super::records::{Record, record_name, register};
 use super::{computers, keys, uses};
 use crate::entity::{device, job, organization, queue, user_account};
 use crate::error::RegistryFault;
-use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, LookAlike, NewKey};
+use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, NewKey, SimilarName};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use sea_orm::ActiveValue::{NotSet, Set};
@@ -55,7 +55,7 @@ async fn register_organizations(
     let rows = find_in(db, organization::Entity::find(), organization::Column::Name, sorted).await?;
     if !new.is_empty() {
         let all = organization::Entity::find().select_only().column(organization::Column::Name);
-        applied.look_alikes.extend(LookAlike::among(&new, &all.into_tuple().all(db).await?, None));
+        applied.similar_names.extend(SimilarName::among(&new, &all.into_tuple().all(db).await?, None));
     }
 
     let publishers = named.iter().filter_map(|named| named.publisher.map(|publisher| (&named.name, publisher)));
@@ -95,7 +95,7 @@ async fn register_users(
     let added = find_in(db, own.clone(), Column::Name, missing).await?;
     if !new.is_empty() {
         let all = own.select_only().column(Column::Name).into_tuple().all(db).await?;
-        applied.look_alikes.extend(LookAlike::among(&new, &all, Some(&organization.name)));
+        applied.similar_names.extend(SimilarName::among(&new, &all, Some(&organization.name)));
     }
     users.extend(added.into_iter().map(|user| (user.name, user.id)));
     Ok(users)

@@ -2,7 +2,7 @@
 //!
 //! A batch is one statement, whatever it holds: a transaction of its own in one round trip, and the
 //! same few texts again and again. A connection from the pool would cost a second round trip, when it is
-//! given back (decision 0026).
+//! given back (ADR 26).
 
 use super::batch::{Answered, Batch};
 use super::table::{Cell, Kind, Rows, Table};

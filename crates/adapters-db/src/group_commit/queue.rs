@@ -1,4 +1,4 @@
-//! Room for the records that wait to be written, in records and in bytes (decision 0028).
+//! Room for the records that wait to be written, in records and in bytes (ADR 28).
 
 use domain::error::StoreError;
 use metering::{Counted, GaugeHandle, catalog};

@@ -1,4 +1,4 @@
-//! Writes batches to `SQLite`, over the one connection that writes (decision 0022).
+//! Writes batches to `SQLite`, over the one connection that writes (ADR 22).
 
 use super::batch::{Answered, Batch};
 use super::table::{Cell, Table};

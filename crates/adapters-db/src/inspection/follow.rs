@@ -4,7 +4,7 @@
 //! is the same order. On `PostgreSQL` a lower number may be committed after a higher one, so that whoever only asks for
 //! numbers above the last one loses entries. A number is therefore passed for good ("settled") only after all
 //! transactions have ended that were writing entries when it was seen; until then what is above is read again, and what
-//! was given is remembered. Decision record 0046.
+//! was given is remembered. ADR 46.
 
 use crate::core::Core;
 use crate::entity::log_entry::Column;

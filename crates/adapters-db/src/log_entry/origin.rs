@@ -1,4 +1,4 @@
-//! What log entries have in common: who and what sent them (decision 0054).
+//! What log entries have in common: who and what sent them (ADR 54).
 //!
 //! A computer sends the same user, version, name and serial number with each of its entries. They are stored once,
 //! and an entry refers to them by number. Numbers are remembered for an hour, so that warm batches ask for none.

@@ -1,4 +1,4 @@
-//! What log entries have in common stands in a table of its own (decision 0054).
+//! What log entries have in common stands in a table of its own (ADR 54).
 
 use sea_orm_migration::sea_orm::DbBackend;
 

@@ -2,7 +2,7 @@
 //!
 //! A look-up is cheap, a question isn't: two round trips through the pool, a plan to start, a thread to
 //! wake. The task of each lane takes all look-ups that have gathered while its last question was answered and asks for
-//! them together, over a connection of its own (decision 0026). A single look-up is asked for at once.
+//! them together, over a connection of its own (ADR 26). A single look-up is asked for at once.
 //! An answer is never older than its look-up: the question begins after it.
 
 use super::OF_GUIDS;

@@ -5,7 +5,7 @@
 
 use crate::ledger::discard;
 use domain::caller::OrganizationId;
-use domain::retention::{Kind, Place};
+use domain::retention::{RemovalCursor, RetainedRecords};
 use domain::timestamp::Timestamp;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, QueryResult, Statement, Value};
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ const REMOVE_PARTS: &str = "DELETE FROM crash_part
 
 /// What is removed, in either engine's words.
 pub(super) struct Rows {
-    pub(super) kind: Kind,
+    pub(super) kind: RetainedRecords,
     pub(super) backend: DbBackend,
     pub(super) before: Timestamp,
     pub(super) now: Timestamp,
@@ -48,7 +48,7 @@ pub(super) struct Rows {
 
 /// Where to remove, and how much at most.
 pub(super) struct Span {
-    pub(super) from: Place,
+    pub(super) from: RemovalCursor,
     pub(super) records: u64,
     pub(super) weight: u64,
 }
@@ -58,7 +58,7 @@ pub(super) struct Span {
 pub(super) struct Taken {
     pub(super) records: u64,
     pub(super) weight: u64,
-    pub(super) rest: Option<Place>,
+    pub(super) rest: Option<RemovalCursor>,
 }
 
 /// The last of the records that go.
@@ -72,8 +72,8 @@ impl Rows {
     /// parts of crash reports.
     pub(super) fn heaviest(&self) -> u64 {
         match self.kind {
-            Kind::Logs => 4 * 1024 * 1024,
-            Kind::CrashReports => 1000,
+            RetainedRecords::Logs => 4 * 1024 * 1024,
+            RetainedRecords::CrashReports => 1000,
         }
     }
 
@@ -81,13 +81,16 @@ impl Rows {
     pub(super) async fn oldest(
         &self,
         transaction: &DatabaseTransaction,
-        from: Option<Place>,
-    ) -> Result<Option<Place>, DbErr> {
+        from: Option<RemovalCursor>,
+    ) -> Result<Option<RemovalCursor>, DbErr> {
         let Some(row) = transaction.query_one_raw(self.find_oldest(from)).await? else {
             return Ok(None);
         };
         let (organization, received) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
-        Ok(Some(Place { organization: OrganizationId(organization), received: Timestamp::from_micros(received) }))
+        Ok(Some(RemovalCursor {
+            organization: OrganizationId(organization),
+            received: Timestamp::from_micros(received),
+        }))
     }
 
     /// Removes what is old of one organization.
@@ -101,8 +104,8 @@ impl Rows {
             return Ok(taken);
         };
         taken.records = match self.kind {
-            Kind::Logs => self.remove_entries(transaction, span, &last).await?,
-            Kind::CrashReports => self.remove_reports(transaction, span, &last).await?,
+            RetainedRecords::Logs => self.remove_entries(transaction, span, &last).await?,
+            RetainedRecords::CrashReports => self.remove_reports(transaction, span, &last).await?,
         };
         Ok(taken)
     }
@@ -143,25 +146,25 @@ impl Rows {
             taken.weight = weight;
             taken.records += 1;
             let id = match self.kind {
-                Kind::Logs => row.try_get_by_index::<i64>(0)?.into(),
-                Kind::CrashReports => row.try_get_by_index::<Uuid>(0)?.into(),
+                RetainedRecords::Logs => row.try_get_by_index::<i64>(0)?.into(),
+                RetainedRecords::CrashReports => row.try_get_by_index::<Uuid>(0)?.into(),
             };
             last = Some(Last { received, id });
         }
         let is_all = taken.records == rows.len() as u64 && taken.records < span.records;
         let rest = last.as_ref().filter(|_| !is_all);
-        taken.rest = rest.map(|last| Place { received: Timestamp::from_micros(last.received), ..span.from });
+        taken.rest = rest.map(|last| RemovalCursor { received: Timestamp::from_micros(last.received), ..span.from });
         Ok((taken, last))
     }
 
-    fn find_oldest(&self, from: Option<Place>) -> Statement {
+    fn find_oldest(&self, from: Option<RemovalCursor>) -> Statement {
         let (organization, received) =
             from.map_or((i64::MIN, i64::MIN), |from| (from.organization.0, from.received.as_micros()));
         self.statement(OLDEST, [organization.into(), received.into()])
     }
 
     fn find_old(&self, span: &Span) -> Statement {
-        let Place { organization, received } = span.from;
+        let RemovalCursor { organization, received } = span.from;
         let limit = i64::try_from(span.records).unwrap_or(i64::MAX);
         let values: [Value; 4] =
             [organization.0.into(), received.as_micros().into(), self.before.as_micros().into(), limit.into()];
@@ -169,7 +172,7 @@ impl Rows {
     }
 
     fn up_to(&self, sql: &str, span: &Span, last: &Last) -> Statement {
-        let Place { organization, received } = span.from;
+        let RemovalCursor { organization, received } = span.from;
         let values: [Value; 4] =
             [organization.0.into(), received.as_micros().into(), last.received.into(), last.id.clone()];
         self.statement(sql, values)
@@ -177,8 +180,8 @@ impl Rows {
 
     fn statement(&self, sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
         let (table, weight) = match self.kind {
-            Kind::Logs => ("log_entry", "CAST(octet_length(description) AS bigint)"),
-            Kind::CrashReports => {
+            RetainedRecords::Logs => ("log_entry", "CAST(octet_length(description) AS bigint)"),
+            RetainedRecords::CrashReports => {
                 ("crash_report", "(SELECT count(*) FROM crash_part WHERE crash_part.report_id = crash_report.id)")
             }
         };
@@ -214,7 +217,7 @@ mod tests {
             engine.run(&REPORTS.replace("{guid}", guid)).await;
             engine.run(PARTS).await;
             engine.run("ANALYZE").await;
-            let from = Place { organization: OrganizationId(2), received: Timestamp::from_micros(1_000_100) };
+            let from = RemovalCursor { organization: OrganizationId(2), received: Timestamp::from_micros(1_000_100) };
             let rows = |kind| Rows {
                 kind,
                 backend: engine.core().backend,
@@ -222,7 +225,7 @@ mod tests {
                 now: Timestamp::from_micros(0),
             };
             let span = Span { from, records: 100, weight: 100 };
-            let (logs, reports) = (rows(Kind::Logs), rows(Kind::CrashReports));
+            let (logs, reports) = (rows(RetainedRecords::Logs), rows(RetainedRecords::CrashReports));
             engine.assert_uses("log_entry_by_time", logs.find_oldest(Some(from))).await;
             engine.assert_uses("crash_report_by_time", reports.find_oldest(Some(from))).await;
             engine.assert_uses("log_entry_by_time", logs.find_old(&span)).await;

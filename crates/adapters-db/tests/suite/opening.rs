@@ -6,7 +6,7 @@ use adapters_db::{Database, Migrated, OpenError};
 use domain::error::StoreError;
 use domain::resource::ResourceRepository;
 use domain::testing::{a_resource, at, resource_guid};
-use domain::{caller::OrganizationId, resource::Storing};
+use domain::{caller::OrganizationId, resource::StoreOutcome};
 use futures_util::future::join_all;
 use std::net::TcpListener;
 use std::time::Duration;
@@ -41,7 +41,7 @@ async fn missing_folders_are_made_and_a_path_stands_as_it_is() {
 async fn what_was_stored_is_there_after_closing_and_opening_again() {
     for test in [sqlite().await, postgres().await] {
         let resource = a_resource(1);
-        assert_eq!(test.database.resources().store(ACME, resource, at(0)).await.unwrap(), Storing::Stored);
+        assert_eq!(test.database.resources().store(ACME, resource, at(0)).await.unwrap(), StoreOutcome::Stored);
         test.database.clone().close().await;
         let again = Database::connect(&config(&test.url)).await.unwrap();
         again.require_current().await.unwrap();
@@ -55,7 +55,7 @@ async fn a_memory_database_is_one_for_all_who_ask_and_gone_with_its_process() {
     let test = sqlite_memory().await;
     let resources = test.database.resources();
     let calls = (1..=50).map(|number| resources.store(ACME, a_resource(number), at(0)));
-    assert!(join_all(calls).await.into_iter().all(|stored| stored.unwrap() == Storing::Stored));
+    assert!(join_all(calls).await.into_iter().all(|stored| stored.unwrap() == StoreOutcome::Stored));
     let finds = (1..=50).map(|number| resources.find(ACME, resource_guid(number)));
     assert!(join_all(finds).await.into_iter().all(|found| found.unwrap().is_some()));
     let other = sqlite_memory().await;

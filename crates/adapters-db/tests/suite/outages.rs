@@ -6,7 +6,7 @@ use adapters_db::{Database, DatabaseConfig};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::log_entry::{LogFilter, LogRepository, Pattern};
-use domain::resource::{ResourceRepository, Storing};
+use domain::resource::{ResourceRepository, StoreOutcome};
 use domain::testing::{a_log_entry, a_resource, at, resource_guid};
 use futures_util::TryStreamExt;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ async fn a_server_that_stops_is_unavailable_until_it_is_back_and_nothing_is_lost
     let database = Database::connect(&impatient(&url)).await.unwrap();
     database.migrate().await.unwrap();
     let (resources, logs) = (database.resources(), database.logs());
-    assert_eq!(resources.store(ACME, a_resource(1), at(0)).await.unwrap(), Storing::Stored);
+    assert_eq!(resources.store(ACME, a_resource(1), at(0)).await.unwrap(), StoreOutcome::Stored);
     logs.add(ACME, a_log_entry("before")).await.unwrap();
 
     let server = cluster.clone();
@@ -76,7 +76,7 @@ async fn a_file_that_another_program_locks_is_unavailable_for_writing_until_it_i
     // Readers are not kept waiting.
     assert_eq!(database.resources().find(ACME, resource_guid(1)).await.unwrap(), None);
     program.execute("ROLLBACK").await.unwrap();
-    assert_eq!(database.resources().store(ACME, a_resource(2), at(0)).await.unwrap(), Storing::Stored);
+    assert_eq!(database.resources().store(ACME, a_resource(2), at(0)).await.unwrap(), StoreOutcome::Stored);
 }
 
 /// A way to a server on which all connections so far can fall silent, as behind a firewall that forgot

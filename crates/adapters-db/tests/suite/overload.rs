@@ -1,4 +1,4 @@
-//! A database that takes no writes, or can't answer all, while more and more arrives (decisions 0028, 0044).
+//! A database that takes no writes, or can't answer all, while more and more arrives (ADR 28, 44).
 
 use crate::support::postgres::Cluster;
 use crate::support::{config, postgres};

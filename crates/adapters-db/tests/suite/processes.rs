@@ -3,15 +3,15 @@
 use crate::support::{TestDatabase, config, postgres, sqlite};
 use adapters_db::Database;
 use domain::access::{CredentialDigest, CredentialDirectory};
-use domain::blob::{BlobLedger, Housekeeping};
+use domain::blob::{BlobLedger, BlobMaintenance};
 use domain::caller::OrganizationId;
 use domain::clock::Clock;
 use domain::device_status::{DeviceStatus, DeviceStatusRepository};
 use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, NewKey, Queue, Secret};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::log_entry::{LogFilter, LogRepository, NewLogEntry, Pattern};
-use domain::resource::{Deletion, NewResource, ResourceRepository, StoredContent, Storing};
-use domain::retention::{Removal, RetentionRepository};
+use domain::resource::{DeleteOutcome, NewResource, ResourceRepository, StoreOutcome, StoredContent};
+use domain::retention::{RemovalOutcome, RetentionRepository};
 use domain::testing::{
     ACME as ACME_NAME, FixedClock, InMemoryBlobs, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered,
     resource_guid,
@@ -53,7 +53,7 @@ async fn of_200_concurrent_updates_the_newest_stays_and_exactly_the_others_are_d
                 let content = StoredContent { key: key.clone(), size: 16 };
                 let update = NewResource { modified: at(number), content, ..a_resource(1) };
                 let stored = repository.store(ACME, update, at(1000)).await.unwrap();
-                (stored == Storing::Stored).then_some(key)
+                (stored == StoreOutcome::Stored).then_some(key)
             }
         });
         let mut stored: BTreeSet<_> = join_all(writes).await.into_iter().flatten().collect();
@@ -122,9 +122,9 @@ async fn deletions_and_changes_of_use_at_once_follow_one_another() {
                 tokio::join!(deleter.delete(ACME, resource_guid(1), at(0)), registry.apply(&used, &[], at(0)));
             applied.unwrap();
             let is_there = processes[0].resources().find(ACME, resource_guid(1)).await.unwrap().is_some();
-            assert_eq!(is_there, matches!(deletion.unwrap(), Deletion::InUse { .. }));
+            assert_eq!(is_there, matches!(deletion.unwrap(), DeleteOutcome::InUse { .. }));
             let again = deleter.delete(ACME, resource_guid(1), at(0)).await.unwrap();
-            assert_ne!(again, Deletion::Deleted);
+            assert_ne!(again, DeleteOutcome::Deleted);
             processes[0].fleet_registry().apply(&unused, &[], at(0)).await.unwrap();
             processes[0].resources().delete(ACME, resource_guid(1), at(0)).await.unwrap();
         }
@@ -187,9 +187,9 @@ async fn removals_at_once_remove_each_record_once_and_nothing_that_arrives() {
             let (retention, mut from, mut all) = (process.retention(), None, 0);
             loop {
                 match retention.remove_logs(at(7), from, 20).await.unwrap() {
-                    Removal::Elsewhere => {}
-                    Removal::Done { removed, rest: None } => return all + removed,
-                    Removal::Done { removed, rest } => (from, all) = (rest, all + removed),
+                    RemovalOutcome::Elsewhere => {}
+                    RemovalOutcome::Done { removed, rest: None } => return all + removed,
+                    RemovalOutcome::Done { removed, rest } => (from, all) = (rest, all + removed),
                 }
             }
         };
@@ -210,22 +210,22 @@ async fn sweeps_at_once_remove_nothing_that_is_used() {
         let clock = Arc::new(FixedClock::stepping(at(1000), Duration::from_micros(1)));
         let blobs = InMemoryBlobs::new(clock.clone());
         let sweeper = |database: &Database| {
-            Housekeeping::new(Arc::new(blobs.clone()), Arc::new(database.ledger()), clock.clone(), Duration::ZERO)
+            BlobMaintenance::new(Arc::new(blobs.clone()), Arc::new(database.ledger()), clock.clone(), Duration::ZERO)
         };
-        let sweepers: Vec<Housekeeping> = processes.iter().map(sweeper).collect();
+        let sweepers: Vec<BlobMaintenance> = processes.iter().map(sweeper).collect();
         for (number, process) in (1..=60_i64).zip((0..3).cycle()) {
             let key = a_blob_key(u128::from(number.unsigned_abs()));
             blobs.put(&key, "content");
             let update = NewResource { modified: at(number), content: StoredContent { key, size: 7 }, ..a_resource(1) };
             let repository = processes[process].resources();
             let store = repository.store(ACME, update, clock.now());
-            let (stored, swept) = join(store, join_all(sweepers.iter().map(Housekeeping::sweep))).await;
-            assert_eq!(stored.unwrap(), Storing::Stored);
+            let (stored, swept) = join(store, join_all(sweepers.iter().map(BlobMaintenance::sweep))).await;
+            assert_eq!(stored.unwrap(), StoreOutcome::Stored);
             assert!(swept.into_iter().all(|swept| swept.is_ok()));
             let current = repository.find(ACME, resource_guid(1)).await.unwrap().unwrap();
             assert!(blobs.content(&current.content.key).is_some(), "{number}");
         }
-        join_all(sweepers.iter().map(Housekeeping::sweep)).await;
+        join_all(sweepers.iter().map(BlobMaintenance::sweep)).await;
         assert_eq!(blobs.keys(), [a_blob_key(60)]);
     }
 }

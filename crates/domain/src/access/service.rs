@@ -16,7 +16,7 @@ const MAX_VERSION: usize = 64;
 
 /// Which messages an operation answers to bad credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wording {
+pub enum CredentialMessages {
     /// All operations but the crash report (decision A2).
     Common,
     /// The crash report, which names each header (decision A5).
@@ -25,13 +25,13 @@ pub enum Wording {
 
 /// Why nobody is admitted.
 #[derive(Debug)]
-pub struct NotAdmitted {
+pub struct AuthenticationFailure {
     pub failure: Failure,
     /// Whose `HardwareHash` was sent, where that is known. It is the operator's to know: no answer depends on it.
-    pub computer: Option<NamedComputer>,
+    pub computer: Option<ClaimedComputer>,
 }
 
-impl NotAdmitted {
+impl AuthenticationFailure {
     /// Whether a credential was looked up and isn't valid: not where the store failed, nor where another header is
     /// missing, which says nothing of the credentials.
     #[must_use]
@@ -49,18 +49,18 @@ impl NotAdmitted {
 
 /// The computer whose `HardwareHash` somebody sent who wasn't admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedComputer {
+pub struct ClaimedComputer {
     pub organization: OrganizationId,
     pub guid: ComputerGuid,
 }
 
-impl From<Failure> for NotAdmitted {
+impl From<Failure> for AuthenticationFailure {
     fn from(failure: Failure) -> Self {
         Self { failure, computer: None }
     }
 }
 
-impl From<StoreError> for NotAdmitted {
+impl From<StoreError> for AuthenticationFailure {
     fn from(error: StoreError) -> Self {
         Failure::from(error).into()
     }
@@ -82,15 +82,19 @@ impl AccessService {
     ///
     /// # Errors
     /// The 401 reasons of decisions A2–A5, or a store failure.
-    pub async fn admit(&self, sent: &SentCredentials, wording: Wording) -> Result<Caller, NotAdmitted> {
+    pub async fn authenticate(
+        &self,
+        sent: &SentCredentials,
+        wording: CredentialMessages,
+    ) -> Result<Caller, AuthenticationFailure> {
         let headers = Headers::read(sent);
         match wording {
-            Wording::Common => self.admit_common(headers).await,
-            Wording::CrashReport => self.admit_crash_report(headers).await,
+            CredentialMessages::Common => self.admit_common(headers).await,
+            CredentialMessages::CrashReport => self.admit_crash_report(headers).await,
         }
     }
 
-    async fn admit_common(&self, headers: Headers<'_>) -> Result<Caller, NotAdmitted> {
+    async fn admit_common(&self, headers: Headers<'_>) -> Result<Caller, AuthenticationFailure> {
         let missing = headers.missing();
         if !missing.is_empty() {
             return Err(Reason::HeadersRequired.because(format!("missing or empty: {}", missing.join(", "))).into());
@@ -102,7 +106,7 @@ impl AccessService {
         self.find_caller(headers, key_holder).await?.map_err(|mismatch| mismatch.because(Reason::HardwareHashInvalid))
     }
 
-    async fn admit_crash_report(&self, headers: Headers<'_>) -> Result<Caller, NotAdmitted> {
+    async fn admit_crash_report(&self, headers: Headers<'_>) -> Result<Caller, AuthenticationFailure> {
         let key_holder = self.find_key_holder(headers.mis_key).await?;
         let hash_missing = headers.hardware_hash == Sent::Missing && key_holder.is_none();
         let required = [
@@ -160,7 +164,7 @@ impl AccessService {
 /// Why credentials don't fit what is registered or each other.
 struct Mismatch {
     detail: String,
-    computer: Option<NamedComputer>,
+    computer: Option<ClaimedComputer>,
 }
 
 impl Mismatch {
@@ -169,12 +173,12 @@ impl Mismatch {
     }
 
     fn of(registered: &RegisteredComputer, detail: &str) -> Self {
-        let computer = NamedComputer { organization: registered.organization, guid: registered.computer.guid };
+        let computer = ClaimedComputer { organization: registered.organization, guid: registered.computer.guid };
         Self { detail: detail.to_owned(), computer: Some(computer) }
     }
 
-    fn because(self, reason: Reason) -> NotAdmitted {
-        NotAdmitted { failure: reason.because(self.detail), computer: self.computer }
+    fn because(self, reason: Reason) -> AuthenticationFailure {
+        AuthenticationFailure { failure: reason.because(self.detail), computer: self.computer }
     }
 }
 

@@ -1,4 +1,4 @@
-//! How often one client may fail to authenticate (decision 42 of docs/decisions).
+//! How often one client may fail to authenticate (ADR 42).
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::housekeeping::size_and_checksum;
+use super::maintenance::size_and_checksum;
 use super::{BlobLedger, BlobReference, BlobStore, ByteStream};
 use crate::checksum::ContentHasher;
 use crate::error::StoreError;

@@ -4,7 +4,7 @@ use super::scene::{TEXTS, at_last, two_organizations};
 use super::{Kept, Stores};
 use crate::blob::{BlobKey, BlobKind};
 use crate::checksum::Sha1Checksum;
-use crate::crash_report::{CrashPart, NewCrashReport, Place};
+use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
 use crate::guid::CrashReportId;
 use crate::testing::{a_crash_report, at, numbered};
 use futures_util::FutureExt;
@@ -15,11 +15,11 @@ pub async fn a_report_is_found_as_it_was_stored(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let report = NewCrashReport {
         parts: vec![
-            part(1, Place::Attachment, Some("screenshot"), Some("screen.png"), Some("image/png")),
-            part(2, Place::Dump, None, Some("core.dmp"), Some("application/octet-stream")),
-            part(3, Place::CallStack, Some("CallStack"), None, Some("text/plain")),
-            part(4, Place::Attachment, Some("screenshot"), None, None),
-            part(5, Place::Xml, Some("Xml"), None, Some("text/xml")),
+            part(1, PartRole::Attachment, Some("screenshot"), Some("screen.png"), Some("image/png")),
+            part(2, PartRole::Dump, None, Some("core.dmp"), Some("application/octet-stream")),
+            part(3, PartRole::CallStack, Some("CallStack"), None, Some("text/plain")),
+            part(4, PartRole::Attachment, Some("screenshot"), None, None),
+            part(5, PartRole::Xml, Some("Xml"), None, Some("text/xml")),
         ],
         note: Some("dump of 5 bytes dropped".to_owned()),
         ..a_crash_report(1)
@@ -40,7 +40,7 @@ pub async fn what_a_report_lacks_stays_absent(stores: &Stores) -> Kept {
         serial_number: String::new(),
         application_version: String::new(),
         note: None,
-        parts: vec![CrashPart { size: 0, ..part(1, Place::CallStack, None, None, None) }],
+        parts: vec![CrashPart { size: 0, ..part(1, PartRole::CallStack, None, None, None) }],
         ..a_crash_report(1)
     };
     stores.crash_reports.add(acme, report.clone()).await?;
@@ -65,8 +65,8 @@ pub async fn only_the_own_report_is_found(stores: &Stores) -> Kept {
 pub async fn a_report_of_hundreds_of_parts_keeps_their_order(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     // The keys fall, so that no order but that of the body gives the parts back.
-    let attachments = (0..600).map(|number| part(9_999 - number, Place::Attachment, Some("same"), None, None));
-    let first = part(10_000, Place::CallStack, None, None, None);
+    let attachments = (0..600).map(|number| part(9_999 - number, PartRole::Attachment, Some("same"), None, None));
+    let first = part(10_000, PartRole::CallStack, None, None, None);
     let parts = std::iter::once(first).chain(attachments).collect();
     let report = NewCrashReport { parts, ..a_crash_report(1) };
     stores.crash_reports.add(acme, report.clone()).await?;
@@ -86,7 +86,7 @@ pub async fn texts_are_kept_byte_for_byte(stores: &Stores) -> Kept {
             user: some(),
             serial_number: text.to_owned(),
             application_version: text.to_owned(),
-            parts: vec![part(number, Place::CallStack, Some(text), Some(text), Some(text))],
+            parts: vec![part(number, PartRole::CallStack, Some(text), Some(text), Some(text))],
             note: some(),
             ..a_crash_report(number)
         };
@@ -120,7 +120,7 @@ pub async fn a_report_that_was_begun_ends_without_its_caller(stores: &Stores) ->
 
 fn part(
     number: u128,
-    place: Place,
+    place: PartRole,
     name: Option<&str>,
     file_name: Option<&str>,
     content_type: Option<&str>,

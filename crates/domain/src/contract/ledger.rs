@@ -3,7 +3,7 @@
 use super::scene::{store_all, two_organizations};
 use super::{Kept, Stores};
 use crate::blob::{BlobKey, BlobReference};
-use crate::crash_report::{CrashPart, NewCrashReport, Place};
+use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
 use crate::error::StoreError;
 use crate::resource::NewResource;
 use crate::testing::{a_blob_key, a_crash_report, a_resource, at, resource_guid};
@@ -168,7 +168,7 @@ pub async fn a_claim_is_current_until_its_record_changes(stores: &Stores) -> Kep
 fn two_parts(number: u128) -> NewCrashReport {
     let mut report = a_crash_report(number);
     let dump = a_crash_report(number + 1_000).parts.remove(0);
-    report.parts.push(CrashPart { place: Place::Dump, ..dump });
+    report.parts.push(CrashPart { place: PartRole::Dump, ..dump });
     report
 }
 

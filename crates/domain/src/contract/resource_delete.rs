@@ -3,7 +3,7 @@
 use super::scene::{at_last, organizations, register, two_organizations};
 use super::{Kept, Stores};
 use crate::fleet::{FleetOrganization, Queue};
-use crate::resource::{Deletion, NewResource, StoredContent, Storing};
+use crate::resource::{DeleteOutcome, NewResource, StoreOutcome, StoredContent};
 use crate::testing::{ACME, a_blob_key, a_resource, acme_records, at, resource_guid, stored};
 use crate::timestamp::Timestamp;
 use futures_util::FutureExt;
@@ -14,7 +14,7 @@ pub async fn a_deleted_resource_is_gone(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     stores.resources.store(acme, a_resource(1), at(0)).await?;
     stores.resources.store(acme, a_resource(2), at(0)).await?;
-    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, Deletion::Deleted);
+    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, DeleteOutcome::Deleted);
     assert_eq!(stores.resources.find(acme, resource_guid(1)).await?, None);
     assert_eq!(stores.resources.find(acme, resource_guid(2)).await?, Some(stored(acme, a_resource(2))));
     Ok(())
@@ -34,10 +34,10 @@ pub async fn the_deleted_blob_is_discarded_at_the_time_of_the_call(stores: &Stor
 /// Interface part 7.
 pub async fn what_is_not_there_cannot_be_deleted(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
-    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, Deletion::NotFound);
+    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, DeleteOutcome::NotFound);
     // Existence comes before use (decision R1): a queue names this resource.
     let used = acme_records().used_by_queue;
-    assert_eq!(stores.resources.delete(acme, used, at(0)).await?, Deletion::NotFound);
+    assert_eq!(stores.resources.delete(acme, used, at(0)).await?, DeleteOutcome::NotFound);
     Ok(())
 }
 
@@ -45,10 +45,10 @@ pub async fn what_is_not_there_cannot_be_deleted(stores: &Stores) -> Kept {
 pub async fn another_organizations_resource_is_not_deleted(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     stores.resources.store(zenith, a_resource(1), at(0)).await?;
-    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, Deletion::NotFound);
+    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, DeleteOutcome::NotFound);
     let of_acme = NewResource { content: StoredContent { key: a_blob_key(2), size: 1 }, ..a_resource(1) };
     stores.resources.store(acme, of_acme, at(0)).await?;
-    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, Deletion::Deleted);
+    assert_eq!(stores.resources.delete(acme, resource_guid(1), at(0)).await?, DeleteOutcome::Deleted);
     assert_eq!(stores.resources.find(zenith, resource_guid(1)).await?, Some(stored(zenith, a_resource(1))));
     assert_eq!(stores.ledger.discarded_before(at(1), 10).await?, [a_blob_key(2)]);
     Ok(())
@@ -76,7 +76,7 @@ async fn stays_in_use(
 ) -> Kept {
     stores.resources.store(organization, used.clone(), at(0)).await?;
     let outcome = stores.resources.delete(organization, used.guid, at(0)).await?;
-    assert_eq!(outcome, Deletion::InUse { by: by.to_owned() });
+    assert_eq!(outcome, DeleteOutcome::InUse { by: by.to_owned() });
     assert_eq!(stores.resources.find(organization, used.guid).await?, Some(stored(organization, used)));
     assert_eq!(stores.ledger.discarded_before(at(1), 10).await?, []);
     Ok(())
@@ -87,7 +87,7 @@ pub async fn uses_of_another_organization_do_not_hold_a_resource(stores: &Stores
     let (_, zenith) = two_organizations(stores).await?;
     for (number, guid) in [(1, acme_records().used_by_queue), (2, acme_records().used_by_job)] {
         stores.resources.store(zenith, NewResource { guid, ..a_resource(number) }, at(0)).await?;
-        assert_eq!(stores.resources.delete(zenith, guid, at(0)).await?, Deletion::Deleted);
+        assert_eq!(stores.resources.delete(zenith, guid, at(0)).await?, DeleteOutcome::Deleted);
     }
     Ok(())
 }
@@ -100,10 +100,10 @@ pub async fn a_use_that_was_replaced_no_longer_holds_a_resource(stores: &Stores)
     let queue = Queue { guid: acme_records().queue, name: None, device: None, uses: Some(vec![resource_guid(9)]) };
     let changed = FleetOrganization { name: ACME.to_owned(), queues: vec![queue], ..FleetOrganization::default() };
     register(stores, changed).await?;
-    assert_eq!(stores.resources.delete(acme, used.guid, at(0)).await?, Deletion::Deleted);
+    assert_eq!(stores.resources.delete(acme, used.guid, at(0)).await?, DeleteOutcome::Deleted);
     stores.resources.store(acme, NewResource { guid: resource_guid(9), ..a_resource(2) }, at(0)).await?;
     let outcome = stores.resources.delete(acme, resource_guid(9), at(0)).await?;
-    assert_eq!(outcome, Deletion::InUse { by: "queue \"Banner\"".to_owned() });
+    assert_eq!(outcome, DeleteOutcome::InUse { by: "queue \"Banner\"".to_owned() });
     Ok(())
 }
 
@@ -113,7 +113,7 @@ pub async fn a_resource_in_use_can_be_updated(stores: &Stores) -> Kept {
     let guid = acme_records().used_by_queue;
     stores.resources.store(acme, NewResource { guid, ..a_resource(1) }, at(0)).await?;
     let newer = NewResource { guid, modified: at(1), ..a_resource(2) };
-    assert_eq!(stores.resources.store(acme, newer, at(0)).await?, Storing::Stored);
+    assert_eq!(stores.resources.store(acme, newer, at(0)).await?, StoreOutcome::Stored);
     Ok(())
 }
 
@@ -123,7 +123,7 @@ pub async fn a_deleted_resource_can_be_added_again_with_an_older_timestamp(store
     stores.resources.store(acme, NewResource { modified: at(9), ..a_resource(1) }, at(0)).await?;
     stores.resources.delete(acme, resource_guid(1), at(0)).await?;
     let older = NewResource { guid: resource_guid(1), modified: at(1), ..a_resource(2) };
-    assert_eq!(stores.resources.store(acme, older.clone(), at(0)).await?, Storing::Stored);
+    assert_eq!(stores.resources.store(acme, older.clone(), at(0)).await?, StoreOutcome::Stored);
     assert_eq!(stores.resources.find(acme, older.guid).await?, Some(stored(acme, older)));
     Ok(())
 }
@@ -134,8 +134,8 @@ pub async fn of_concurrent_deletions_exactly_one_deletes(stores: &Stores) -> Kep
     stores.resources.store(acme, a_resource(1), at(0)).await?;
     let calls = (0..50).map(|_| stores.resources.delete(acme, resource_guid(1), at(0)));
     let outcomes = try_join_all(calls).await?;
-    assert_eq!(outcomes.iter().filter(|outcome| **outcome == Deletion::Deleted).count(), 1);
-    assert_eq!(outcomes.iter().filter(|outcome| **outcome == Deletion::NotFound).count(), 49);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == DeleteOutcome::Deleted).count(), 1);
+    assert_eq!(outcomes.iter().filter(|outcome| **outcome == DeleteOutcome::NotFound).count(), 49);
     assert_eq!(stores.ledger.discarded_before(at(1), 10).await?, [a_blob_key(1)]);
     Ok(())
 }
@@ -146,7 +146,7 @@ pub async fn concurrent_updates_and_deletions_lose_no_blob(stores: &Stores) -> K
     let calls = (1..=40_u32).map(|number| async move {
         let update = NewResource { guid: resource_guid(1), modified: at(number.into()), ..a_resource(number.into()) };
         let key = update.content.key.clone();
-        let landed = stores.resources.store(acme, update, at(0)).await? == Storing::Stored;
+        let landed = stores.resources.store(acme, update, at(0)).await? == StoreOutcome::Stored;
         if number % 4 == 0 {
             stores.resources.delete(acme, resource_guid(1), at(0)).await?;
         }

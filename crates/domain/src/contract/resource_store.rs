@@ -5,7 +5,7 @@ use super::{Kept, Stores};
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
 use crate::error::StoreError;
-use crate::resource::{Domain, Meta, NewResource, ResourceType, StoredContent, Storing};
+use crate::resource::{Domain, Meta, NewResource, ResourceType, StoreOutcome, StoredContent};
 use crate::testing::{a_blob_key, a_meta, a_resource, at, resource_guid, stored};
 use crate::timestamp::Timestamp;
 use futures_util::FutureExt;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub async fn a_new_resource_is_found_as_it_was_stored(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let resource = NewResource { domain: Some(Domain::Public), meta: some_meta(), ..a_resource(1) };
-    assert_eq!(stores.resources.store(acme, resource.clone(), at(9)).await?, Storing::Stored);
+    assert_eq!(stores.resources.store(acme, resource.clone(), at(9)).await?, StoreOutcome::Stored);
     assert_eq!(stores.resources.find(acme, resource.guid).await?, Some(stored(acme, resource)));
     Ok(())
 }
@@ -35,7 +35,7 @@ pub async fn a_newer_resource_replaces_the_stored_one_whole(stores: &Stores) -> 
         content: StoredContent { key: a_blob_key(2), size: 5 },
         ..a_resource(1)
     };
-    assert_eq!(stores.resources.store(acme, newer.clone(), at(0)).await?, Storing::Stored);
+    assert_eq!(stores.resources.store(acme, newer.clone(), at(0)).await?, StoreOutcome::Stored);
     assert_eq!(stores.resources.find(acme, newer.guid).await?, Some(stored(acme, newer)));
     Ok(())
 }
@@ -63,7 +63,7 @@ async fn refused_at(stores: &Stores, modified: Timestamp) -> Kept {
         ..a_resource(1)
     };
     let outcome = stores.resources.store(acme, late, at(0)).await?;
-    assert_eq!(outcome, Storing::NotNewer(Box::new(current.clone())));
+    assert_eq!(outcome, StoreOutcome::NotNewer(Box::new(current.clone())));
     assert_eq!(stores.resources.find(acme, current.guid).await?, Some(current));
     // What is not stored stays the caller's to remove: it is neither discarded nor known.
     assert!(stores.ledger.known(&[a_blob_key(2)]).await?.is_empty());
@@ -77,7 +77,7 @@ pub async fn one_microsecond_makes_a_resource_newer(stores: &Stores) -> Kept {
     stores.resources.store(acme, a_resource(1), at(0)).await?;
     let modified = Timestamp::from_micros(at(0).as_micros() + 1);
     let newer = update(1, 2, modified);
-    assert_eq!(stores.resources.store(acme, newer.clone(), at(0)).await?, Storing::Stored);
+    assert_eq!(stores.resources.store(acme, newer.clone(), at(0)).await?, StoreOutcome::Stored);
     assert_eq!(stores.resources.find(acme, newer.guid).await?.map(|found| found.modified), Some(modified));
     Ok(())
 }
@@ -89,7 +89,7 @@ pub async fn timestamps_of_all_years_are_kept(stores: &Stores) -> Kept {
     for (number, text) in (2..).zip(texts) {
         let modified = Timestamp::parse(text).ok_or("a valid timestamp")?;
         let newer = update(1, number, modified);
-        assert_eq!(stores.resources.store(acme, newer.clone(), at(0)).await?, Storing::Stored, "{text}");
+        assert_eq!(stores.resources.store(acme, newer.clone(), at(0)).await?, StoreOutcome::Stored, "{text}");
         assert_eq!(stores.resources.find(acme, newer.guid).await?.map(|found| found.modified), Some(modified));
     }
     Ok(())
@@ -140,8 +140,8 @@ pub async fn organizations_keep_their_own_resource_under_one_guid(stores: &Store
     let (acme, zenith) = two_organizations(stores).await?;
     let of_acme = NewResource { modified: at(5), ..a_resource(1) };
     let of_zenith = NewResource { meta: some_meta(), ..update(1, 2, at(1)) };
-    assert_eq!(stores.resources.store(acme, of_acme.clone(), at(0)).await?, Storing::Stored);
-    assert_eq!(stores.resources.store(zenith, of_zenith.clone(), at(0)).await?, Storing::Stored);
+    assert_eq!(stores.resources.store(acme, of_acme.clone(), at(0)).await?, StoreOutcome::Stored);
+    assert_eq!(stores.resources.store(zenith, of_zenith.clone(), at(0)).await?, StoreOutcome::Stored);
     assert_eq!(stores.resources.find(acme, of_acme.guid).await?, Some(stored(acme, of_acme)));
     assert_eq!(stores.resources.find(zenith, of_zenith.guid).await?, Some(stored(zenith, of_zenith)));
     assert_eq!(stores.ledger.discarded_before(at(1000), 10).await?, []);
@@ -161,8 +161,8 @@ pub async fn of_concurrent_updates_the_newest_wins(stores: &Stores) -> Kept {
     let mut replaced = BTreeSet::new();
     for (key, modified, outcome) in outcomes.await {
         match outcome? {
-            Storing::Stored => assert!(replaced.insert(key)),
-            Storing::NotNewer(current) => assert!(current.modified >= modified, "refused for an older one"),
+            StoreOutcome::Stored => assert!(replaced.insert(key)),
+            StoreOutcome::NotNewer(current) => assert!(current.modified >= modified, "refused for an older one"),
         }
     }
     let current = stores.resources.find(acme, resource_guid(1)).await?;
@@ -179,11 +179,14 @@ pub async fn of_concurrent_equal_timestamps_exactly_one_is_stored(stores: &Store
     let (acme, _) = two_organizations(stores).await?;
     let calls = (0..50).map(|number| stores.resources.store(acme, update(1, 1000 + number, at(0)), at(0)));
     let outcomes = try_join_all(calls).await?;
-    let winners: Vec<u128> =
-        (1000..).zip(&outcomes).filter(|(_, outcome)| **outcome == Storing::Stored).map(|(number, _)| number).collect();
+    let winners: Vec<u128> = (1000..)
+        .zip(&outcomes)
+        .filter(|(_, outcome)| **outcome == StoreOutcome::Stored)
+        .map(|(number, _)| number)
+        .collect();
     let [winner] = winners[..] else { panic!("stored: {winners:?}") };
     let current = stored(acme, update(1, winner, at(0)));
-    let lost = outcomes.iter().filter(|outcome| **outcome == Storing::NotNewer(Box::new(current.clone())));
+    let lost = outcomes.iter().filter(|outcome| **outcome == StoreOutcome::NotNewer(Box::new(current.clone())));
     assert_eq!(lost.count(), 49);
     assert_eq!(stores.resources.find(acme, resource_guid(1)).await?, Some(current));
     assert_eq!(stores.ledger.discarded_before(at(1), 10).await?, []);

@@ -5,11 +5,11 @@ use super::{Kept, Stores};
 use crate::blob::{BlobKey, BlobKind};
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
-use crate::crash_report::{CrashPart, NewCrashReport, Place as PartPlace};
+use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
 use crate::error::StoreError;
 use crate::guid::{CrashReportId, DeviceGuid};
 use crate::log_entry::{LogFilter, NewLogEntry, Pattern};
-use crate::retention::{Place, Removal};
+use crate::retention::{RemovalCursor, RemovalOutcome};
 use crate::testing::{a_blob_key, a_crash_report, a_log_entry, a_resource, a_status, at, numbered, resource_guid};
 use crate::timestamp::Timestamp;
 use futures_util::future::{join_all, try_join_all};
@@ -35,7 +35,7 @@ async fn logged(stores: &Stores, organization: OrganizationId) -> Result<Vec<Str
 /// A report of so many parts, each of a blob of its own.
 fn report(number: u128, received: Timestamp, parts: u128) -> NewCrashReport {
     let part = |part: u128| CrashPart {
-        place: PartPlace::Attachment,
+        place: PartRole::Attachment,
         key: BlobKey::new(BlobKind::CrashReport, numbered(number * 10_000 + part)),
         checksum: Sha1Checksum::of(&part.to_be_bytes()),
         ..a_crash_report(number).parts.remove(0)
@@ -53,8 +53,8 @@ async fn remove_logs(stores: &Stores, before: Timestamp, limit: u64) -> Result<V
     loop {
         match stores.retention.remove_logs(before, from, limit).await? {
             // Another one's batch is short.
-            Removal::Elsewhere => {}
-            Removal::Done { removed, rest } => {
+            RemovalOutcome::Elsewhere => {}
+            RemovalOutcome::Done { removed, rest } => {
                 batches.push(removed);
                 from = rest;
                 if from.is_none() {
@@ -68,7 +68,7 @@ async fn remove_logs(stores: &Stores, before: Timestamp, limit: u64) -> Result<V
 async fn remove_reports(stores: &Stores, before: Timestamp, limit: u64) -> Result<u64, StoreError> {
     let (mut from, mut all) = (None, 0);
     loop {
-        if let Removal::Done { removed, rest } =
+        if let RemovalOutcome::Done { removed, rest } =
             stores.retention.remove_crash_reports(before, from, limit, at(500)).await?
         {
             assert!(removed <= limit);
@@ -133,14 +133,14 @@ pub async fn batches_take_the_oldest_of_each_organization_in_turn(stores: &Store
         log(stores, second, at(seconds)).await?;
     }
     let done = stores.retention.remove_logs(at(9), None, 3).await?;
-    let Removal::Done { removed: 3, rest: Some(rest) } = done else { panic!("{done:?}") };
+    let RemovalOutcome::Done { removed: 3, rest: Some(rest) } = done else { panic!("{done:?}") };
     assert_eq!(logged(stores, first).await?.len(), 4);
     assert_eq!(logged(stores, second).await?.len(), 7);
     assert!(!logged(stores, first).await?.contains(&at(1).precise()));
     assert!(rest.organization == first && rest.received <= at(2), "{rest:?}");
     let (mut from, mut removed) = (Some(rest), 3);
     while let Some(place) = from {
-        let Removal::Done { removed: batch, rest } = stores.retention.remove_logs(at(9), from, 3).await? else {
+        let RemovalOutcome::Done { removed: batch, rest } = stores.retention.remove_logs(at(9), from, 3).await? else {
             continue;
         };
         assert!(batch <= 3 && rest.is_none_or(|rest| rest >= place), "{batch} from {place:?} to {rest:?}");
@@ -149,8 +149,8 @@ pub async fn batches_take_the_oldest_of_each_organization_in_turn(stores: &Store
     assert_eq!(removed, 14);
     // What a place has behind it isn't looked at.
     log(stores, first, at(1)).await?;
-    let behind = Some(Place { organization: first, received: at(2) });
-    let nothing = Removal::Done { removed: 0, rest: None };
+    let behind = Some(RemovalCursor { organization: first, received: at(2) });
+    let nothing = RemovalOutcome::Done { removed: 0, rest: None };
     assert_eq!(stores.retention.remove_logs(at(9), behind, 3).await?, nothing);
     assert_eq!(remove_logs(stores, at(9), 3).await?, [1]);
     Ok(())

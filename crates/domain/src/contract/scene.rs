@@ -5,7 +5,7 @@ use crate::access::CredentialDigest;
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::fleet::{Fleet, FleetOrganization, RegistryError, Secret, User};
-use crate::resource::{NewResource, Storing};
+use crate::resource::{NewResource, StoreOutcome};
 use crate::testing::{ANN_KEY, ZOE_KEY, a_fleet, at};
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::error::Error;
@@ -73,8 +73,8 @@ pub(super) async fn store_all(
     resources: Vec<NewResource>,
 ) -> Result<(), StoreError> {
     let calls = resources.into_iter().map(|resource| stores.resources.store(organization, resource, at(0)));
-    let outcomes: Vec<Storing> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
-    assert!(outcomes.iter().all(|outcome| *outcome == Storing::Stored), "a new resource was refused");
+    let outcomes: Vec<StoreOutcome> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
+    assert!(outcomes.iter().all(|outcome| *outcome == StoreOutcome::Stored), "a new resource was refused");
     Ok(())
 }
 

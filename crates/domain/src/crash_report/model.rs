@@ -7,7 +7,7 @@ use crate::timestamp::Timestamp;
 
 /// The place that a part takes in a report (decision C1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum PartRole {
     CallStack,
     Xml,
     Dump,
@@ -15,7 +15,7 @@ pub enum Place {
     Attachment,
 }
 
-impl Place {
+impl PartRole {
     /// The interface's word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Reads [`Place::as_str`].
+    /// Reads [`PartRole::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::CallStack, Self::Xml, Self::Dump, Self::Attachment].into_iter().find(|place| place.as_str() == text)
@@ -67,7 +67,7 @@ impl Os {
 /// A part of a report; its bytes lie in the blob store as they were sent (decision C4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrashPart {
-    pub place: Place,
+    pub place: PartRole,
     /// The name of the form part, where it had one.
     pub name: Option<String>,
     pub file_name: Option<String>,

@@ -3,20 +3,20 @@
 #[cfg(test)]
 mod tests;
 
-use super::Place;
+use super::PartRole;
 use crate::body::PartHead;
 
 /// A place, the name of its part and its content types.
-const PLACES: [(Place, &str, &[&str]); 3] = [
-    (Place::CallStack, "CallStack", &["text/plain"]),
-    (Place::Xml, "Xml", &["application/xml", "text/xml"]),
-    (Place::Dump, "dump", &["application/octet-stream"]),
+const PLACES: [(PartRole, &str, &[&str]); 3] = [
+    (PartRole::CallStack, "CallStack", &["text/plain"]),
+    (PartRole::Xml, "Xml", &["application/xml", "text/xml"]),
+    (PartRole::Dump, "dump", &["application/octet-stream"]),
 ];
 
 /// The place of each part. Three rounds over all parts: name and content type agree; the name alone;
 /// the content type alone. The first in the body wins; what gets no place is an attachment.
-pub(super) fn assign<'a>(heads: &(impl Iterator<Item = &'a PartHead> + Clone)) -> Vec<Place> {
-    let mut places: Vec<Option<Place>> = heads.clone().map(|_| None).collect();
+pub(super) fn assign<'a>(heads: &(impl Iterator<Item = &'a PartHead> + Clone)) -> Vec<PartRole> {
+    let mut places: Vec<Option<PartRole>> = heads.clone().map(|_| None).collect();
     let rounds: [fn(bool, bool) -> bool; 3] = [|name, kind| name && kind, |name, _| name, |_, kind| kind];
     for agrees in rounds {
         for (place, name, kinds) in PLACES {
@@ -30,12 +30,12 @@ pub(super) fn assign<'a>(heads: &(impl Iterator<Item = &'a PartHead> + Clone)) -
             }
         }
     }
-    places.into_iter().map(|place| place.unwrap_or(Place::Attachment)).collect()
+    places.into_iter().map(|place| place.unwrap_or(PartRole::Attachment)).collect()
 }
 
 /// Whether a report is refused rather than stored without a part in this place (decision C6).
-pub(super) fn is_required(place: Place) -> bool {
-    matches!(place, Place::CallStack | Place::Xml)
+pub(super) fn is_required(place: PartRole) -> bool {
+    matches!(place, PartRole::CallStack | PartRole::Xml)
 }
 
 /// Whether a part with this head can take such a place, whatever other parts there are.

@@ -5,7 +5,7 @@ mod tests;
 
 use super::blank::Blank;
 use super::places::{assign, is_required, may_be_required};
-use super::{CrashPart, CrashReportRepository, NewCrashReport, Place};
+use super::{CrashPart, CrashReportRepository, NewCrashReport, PartRole};
 use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded, Uploads};
 use crate::body::{PartHead, PartSource};
 use crate::caller::Caller;
@@ -50,7 +50,7 @@ pub struct CrashHeaders {
 
 /// A report that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Received {
+pub struct AcceptedReport {
     /// Answered in `Crash-Report-Id` (decision C7).
     pub id: CrashReportId,
     /// What was dropped, for `X-Error-Detail` (decision C6).
@@ -85,7 +85,12 @@ impl CrashReportService {
     }
 
     /// Takes a crash report in.
-    pub async fn add(&self, caller: &Caller, headers: &CrashHeaders, source: &mut dyn PartSource) -> Outcome<Received> {
+    pub async fn add(
+        &self,
+        caller: &Caller,
+        headers: &CrashHeaders,
+        source: &mut dyn PartSource,
+    ) -> Outcome<AcceptedReport> {
         let received = self.clock.now();
         let mut parts = Vec::new();
         let arrived = match self.take_in(source, &mut parts).await {
@@ -122,7 +127,7 @@ impl CrashReportService {
             self.uploads.remove(&keys).await;
         }
         stored?;
-        Ok(Received { id, note: note.as_deref().map(Detail::new) })
+        Ok(AcceptedReport { id, note: note.as_deref().map(Detail::new) })
     }
 
     /// Reads the body; `false` if the rest of it was not read.
@@ -189,7 +194,7 @@ impl CrashReportService {
     }
 
     /// Decisions C1, C2 and C6.
-    fn place(&self, parts: &[Part], whole: bool) -> Outcome<Vec<Place>> {
+    fn place(&self, parts: &[Part], whole: bool) -> Outcome<Vec<PartRole>> {
         let limit = self.limits.max_crash_report_size;
         let places = assign(&parts.iter().map(|part| &part.head));
         let mut size: u64 = 0;
@@ -200,7 +205,7 @@ impl CrashReportService {
                 return Err(Reason::BodyTooLarge.because(detail));
             }
         }
-        let call_stack = parts.iter().zip(&places).find(|(_, place)| **place == Place::CallStack);
+        let call_stack = parts.iter().zip(&places).find(|(_, place)| **place == PartRole::CallStack);
         match call_stack {
             Some((part, _)) if !part.blank.is_blank() => Ok(places),
             Some(_) => Err(Reason::CallStackRequired.because("the call stack is blank")),
@@ -216,7 +221,7 @@ impl CrashReportService {
     }
 
     /// Takes the dumps and attachments out that don't fit beside call stack and Xml (decision C6).
-    fn take_excess(&self, parts: &mut [Part], places: &[Place]) -> Vec<Uploaded> {
+    fn take_excess(&self, parts: &mut [Part], places: &[PartRole]) -> Vec<Uploaded> {
         let required = parts.iter().zip(places).filter(|(_, place)| is_required(**place));
         let mut size: u64 = required.map(|(part, _)| part.size).sum();
         let mut excess = Vec::new();
@@ -231,7 +236,7 @@ impl CrashReportService {
     }
 
     /// What was dropped for its size (decision C6).
-    fn note(&self, parts: &[Part], places: &[Place], whole: bool) -> Option<String> {
+    fn note(&self, parts: &[Part], places: &[PartRole], whole: bool) -> Option<String> {
         let limit = self.limits.max_crash_report_size;
         let dropped: Vec<String> = parts
             .iter()
@@ -251,7 +256,7 @@ impl CrashReportService {
 }
 
 impl Part {
-    fn stored_as(self, place: Place) -> Option<CrashPart> {
+    fn stored_as(self, place: PartRole) -> Option<CrashPart> {
         let Uploaded { key, checksum, size } = self.uploaded?;
         let PartHead { name, file_name, content_type } = self.head;
         Some(CrashPart { place, name, file_name, content_type, key, size, checksum })

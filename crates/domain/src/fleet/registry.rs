@@ -1,6 +1,6 @@
 //! The port through which the operator changes the fleet.
 
-use super::{Fleet, LookAlike, Preview, Secret};
+use super::{Fleet, Preview, Secret, SimilarName};
 use crate::access::CredentialDigest;
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
@@ -50,7 +50,7 @@ pub struct Applied {
     /// another one.
     pub keys_left_out: Vec<(String, String)>,
     /// Organizations and users that are new, and look like others.
-    pub look_alikes: Vec<LookAlike>,
+    pub similar_names: Vec<SimilarName>,
 }
 
 /// How many keys were revoked; 0 if all were revoked before.

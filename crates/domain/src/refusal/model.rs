@@ -1,6 +1,6 @@
 //! A refusal as it is kept.
 
-use crate::access::{NamedComputer, SentCredentials};
+use crate::access::{ClaimedComputer, SentCredentials};
 use crate::caller::{Caller, OrganizationId};
 use crate::error::Reason;
 use crate::guid::ComputerGuid;
@@ -115,7 +115,7 @@ impl NewRefusal {
     /// Says what is known of somebody who wasn't admitted. The owner stays: whoever knows a `HardwareHash` is not to
     /// push out what is kept of its organization.
     #[must_use]
-    pub fn of_stranger(self, sent: &SentCredentials, computer: Option<NamedComputer>) -> Self {
+    pub fn of_stranger(self, sent: &SentCredentials, computer: Option<ClaimedComputer>) -> Self {
         Self {
             computer: computer.map(|computer| computer.guid),
             named: computer.map(|computer| computer.organization),
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_stranger_is_told_by_what_it_sent_and_belongs_to_its_address() {
-        let computer = NamedComputer { organization: OrganizationId(7), guid: acme_records().computer };
+        let computer = ClaimedComputer { organization: OrganizationId(7), guid: acme_records().computer };
         let refusal = from_address().of_stranger(&sent(&[" SN-1 ", "SN-1"], &["", " 9.0", "8.0"]), Some(computer));
         assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-1", "9.0"));
         assert_eq!((refusal.computer, refusal.named), (Some(computer.guid), Some(OrganizationId(7))));

@@ -5,7 +5,7 @@ mod reception;
 #[cfg(test)]
 mod tests;
 
-use super::{NewResource, ResourceService, StoredContent, StoredResource, Storing};
+use super::{NewResource, ResourceService, StoreOutcome, StoredContent, StoredResource};
 use crate::blob::BlobKey;
 use crate::body::PartSource;
 use crate::caller::Caller;
@@ -70,10 +70,10 @@ impl ResourceService {
             self.uploads.remove(std::slice::from_ref(&file.key)).await;
         }
         match stored? {
-            Storing::Stored => Ok(()),
+            StoreOutcome::Stored => Ok(()),
             // A store that tried again after a lost answer finds what its first try has committed.
-            Storing::NotNewer(stored) if stored.content.key == file.key => Ok(()),
-            Storing::NotNewer(stored) => {
+            StoreOutcome::NotNewer(stored) if stored.content.key == file.key => Ok(()),
+            StoreOutcome::NotNewer(stored) => {
                 self.uploads.remove(&[file.key]).await;
                 if is_repeat(&resource, &stored) {
                     return Ok(());

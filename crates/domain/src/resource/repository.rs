@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 
 /// What became of a resource that was to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Storing {
+pub enum StoreOutcome {
     /// It is the current one now, durably.
     Stored,
     /// Nothing changed: the stored one, given here, is as new or newer (decision T2).
@@ -19,7 +19,7 @@ pub enum Storing {
 
 /// What became of a resource that was to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deletion {
+pub enum DeleteOutcome {
     /// It is gone, durably.
     Deleted,
     /// Nothing changed: this record uses it, for example `queue "Banner"` (decision O3).
@@ -44,7 +44,7 @@ pub trait ResourceRepository: Send + Sync + 'static {
         organization: OrganizationId,
         resource: NewResource,
         now: Timestamp,
-    ) -> Result<Storing, StoreError>;
+    ) -> Result<StoreOutcome, StoreError>;
 
     /// Deletes the resource unless a queue or job of the organization uses it; the check and the
     /// deletion MUST be one step. Its blob MUST be entered as discarded at `now` in the same step.
@@ -53,7 +53,7 @@ pub trait ResourceRepository: Send + Sync + 'static {
         organization: OrganizationId,
         guid: ResourceGuid,
         now: Timestamp,
-    ) -> Result<Deletion, StoreError>;
+    ) -> Result<DeleteOutcome, StoreError>;
 
     /// The organization's own resource.
     async fn find(

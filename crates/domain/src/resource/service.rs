@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Deletion, ListFilter, PmmKey, ResourceListItem, ResourceRepository, StoredResource};
+use super::{DeleteOutcome, ListFilter, PmmKey, ResourceListItem, ResourceRepository, StoredResource};
 use crate::blob::{BlobLedger, BlobStore, ByteStream, Uploads};
 use crate::caller::Caller;
 use crate::clock::{Clock, IdSource};
@@ -82,9 +82,9 @@ impl ResourceService {
         };
         let guid = parse_guid(guid, Reason::ResourceToDeleteNotFound)?;
         match self.resources.delete(caller.organization, guid, self.clock.now()).await? {
-            Deletion::Deleted => Ok(()),
-            Deletion::InUse { by } => Err(Reason::ResourceInUse.because(format!("in use by {by}"))),
-            Deletion::NotFound => Err(Reason::ResourceToDeleteNotFound.because(format!("no resource {guid}"))),
+            DeleteOutcome::Deleted => Ok(()),
+            DeleteOutcome::InUse { by } => Err(Reason::ResourceInUse.because(format!("in use by {by}"))),
+            DeleteOutcome::NotFound => Err(Reason::ResourceToDeleteNotFound.because(format!("no resource {guid}"))),
         }
     }
 

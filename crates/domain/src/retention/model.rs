@@ -6,12 +6,12 @@ use std::time::Duration;
 
 /// What is removed when it is old enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RetainedRecords {
     Logs,
     CrashReports,
 }
 
-impl Kind {
+impl RetainedRecords {
     pub const ALL: [Self; 2] = [Self::Logs, Self::CrashReports];
 
     /// The word for it in metrics.
@@ -26,18 +26,18 @@ impl Kind {
 
 /// How long records are kept, counted from their receipt by the server's clock; `None`: for ever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct RetentionPolicy {
     pub logs: Option<Duration>,
     pub crash_reports: Option<Duration>,
 }
 
-impl Policy {
+impl RetentionPolicy {
     /// How long records of this kind are kept.
     #[must_use]
-    pub fn of(self, kind: Kind) -> Option<Duration> {
+    pub fn of(self, kind: RetainedRecords) -> Option<Duration> {
         match kind {
-            Kind::Logs => self.logs,
-            Kind::CrashReports => self.crash_reports,
+            RetainedRecords::Logs => self.logs,
+            RetainedRecords::CrashReports => self.crash_reports,
         }
     }
 }
@@ -45,16 +45,16 @@ impl Policy {
 /// Where a removal goes on: organizations come by their ids, the records of each by their times of receipt.
 /// What comes before it has been removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct RemovalCursor {
     pub organization: OrganizationId,
     pub received: Timestamp,
 }
 
 /// What became of one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Removal {
+pub enum RemovalOutcome {
     /// Another process is removing; nothing was done.
     Elsewhere,
     /// So many records were removed; `rest` is where to go on, `None` if nothing that old is left.
-    Done { removed: u64, rest: Option<Place> },
+    Done { removed: u64, rest: Option<RemovalCursor> },
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Kind, Place, Policy, Removal, RetentionRepository};
+use super::{RemovalCursor, RemovalOutcome, RetainedRecords, RetentionPolicy, RetentionRepository};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 pub struct RetentionService {
     repository: Arc<dyn RetentionRepository>,
     clock: Arc<dyn Clock>,
-    policy: Policy,
+    policy: RetentionPolicy,
 }
 
 impl RetentionService {
     #[must_use]
-    pub fn new(repository: Arc<dyn RetentionRepository>, clock: Arc<dyn Clock>, policy: Policy) -> Self {
+    pub fn new(repository: Arc<dyn RetentionRepository>, clock: Arc<dyn Clock>, policy: RetentionPolicy) -> Self {
         Self { repository, clock, policy }
     }
 
@@ -28,7 +28,7 @@ impl RetentionService {
     pub fn begin(&self) -> Round<'_> {
         let now = self.clock.now();
         let task = |kind| self.policy.of(kind).map(|age| Task { kind, before: now.minus(age), from: None });
-        Round { service: self, tasks: Kind::ALL.into_iter().filter_map(task).collect() }
+        Round { service: self, tasks: RetainedRecords::ALL.into_iter().filter_map(task).collect() }
     }
 }
 
@@ -40,9 +40,9 @@ pub struct Round<'a> {
 }
 
 struct Task {
-    kind: Kind,
+    kind: RetainedRecords,
     before: Timestamp,
-    from: Option<Place>,
+    from: Option<RemovalCursor>,
 }
 
 impl Round<'_> {
@@ -52,24 +52,24 @@ impl Round<'_> {
     /// # Errors
     /// A failure of the store. The round then goes on with the next kind; what is left of this one is for
     /// the next round.
-    pub async fn step(&mut self, limit: u64) -> Result<Option<(Kind, u64)>, StoreError> {
+    pub async fn step(&mut self, limit: u64) -> Result<Option<(RetainedRecords, u64)>, StoreError> {
         let Some(task) = self.tasks.pop_front() else {
             return Ok(None);
         };
         let Task { kind, before, from } = task;
         let repository = &self.service.repository;
         let removal = match kind {
-            Kind::Logs => repository.remove_logs(before, from, limit).await?,
-            Kind::CrashReports => {
+            RetainedRecords::Logs => repository.remove_logs(before, from, limit).await?,
+            RetainedRecords::CrashReports => {
                 repository.remove_crash_reports(before, from, limit, self.service.clock.now()).await?
             }
         };
         match removal {
-            Removal::Elsewhere => {
+            RemovalOutcome::Elsewhere => {
                 self.tasks.clear();
                 Ok(None)
             }
-            Removal::Done { removed, rest } => {
+            RemovalOutcome::Done { removed, rest } => {
                 if rest.is_some() {
                     self.tasks.push_front(Task { kind, before, from: rest });
                 }

@@ -4,7 +4,7 @@
 use crate::blob::{BlobKey, BlobKind};
 use crate::caller::{Caller, OrganizationId};
 use crate::checksum::Sha1Checksum;
-use crate::crash_report::{CrashPart, NewCrashReport, Place};
+use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
 use crate::device_status::{DeviceStatus, QueueLength, Status};
 use crate::error::Reason;
 use crate::guid::{ComputerGuid, CrashReportId, DeviceGuid, ResourceGuid};
@@ -124,7 +124,7 @@ pub fn a_crash_report(number: u128) -> NewCrashReport {
         serial_number: "SN-1000".to_owned(),
         application_version: "9.0".to_owned(),
         parts: vec![CrashPart {
-            place: Place::CallStack,
+            place: PartRole::CallStack,
             name: Some("CallStack".to_owned()),
             file_name: None,
             content_type: Some("text/plain".to_owned()),

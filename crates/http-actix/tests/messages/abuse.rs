@@ -1,5 +1,4 @@
-//! Clients that fail to authenticate again and again, and organizations that upload without end (decisions 42 and 43
-//! of docs/decisions).
+//! Clients that fail to authenticate again and again, and organizations that upload without end (ADR 42, 43).
 
 use super::support::bodies::{BOUNDARY, GUID, add_label, call_stack, crash_request};
 use super::support::{Connection, Options, Request, Server};

@@ -3,7 +3,7 @@
 use super::support::bodies::{Part, call_stack, crash_request, part, raw_part};
 use super::support::{ACME, Options, Reply, Request, Server};
 use domain::blob::BlobKind;
-use domain::crash_report::{Place, StoredCrashReport};
+use domain::crash_report::{PartRole, StoredCrashReport};
 use domain::guid::CrashReportId;
 use domain::limits::Limits;
 
@@ -22,7 +22,7 @@ fn stored(server: &Server, reply: &Reply) -> StoredCrashReport {
     server.kept.crash_report(ACME, id).expect("the report of this id")
 }
 
-fn content(server: &Server, report: &StoredCrashReport, place: Place) -> Vec<u8> {
+fn content(server: &Server, report: &StoredCrashReport, place: PartRole) -> Vec<u8> {
     let part = report.parts.iter().find(|part| part.place == place).expect("a part in this place");
     server.kept.content(&part.key).expect("its content").to_vec()
 }
@@ -42,10 +42,10 @@ fn a_report_is_kept_byte_for_byte_under_the_id_that_is_answered() {
     reply.assert_success(ADDED);
     let report = stored(&server, &reply);
     assert_eq!((report.application_name.as_deref(), report.os.as_deref()), (Some("Rip"), Some("1")));
-    assert_eq!(content(&server, &report, Place::CallStack), stack);
-    assert_eq!(content(&server, &report, Place::Xml), b"<a/>");
-    assert_eq!(content(&server, &report, Place::Dump), dump);
-    let attachment = report.parts.iter().find(|part| part.place == Place::Attachment).unwrap();
+    assert_eq!(content(&server, &report, PartRole::CallStack), stack);
+    assert_eq!(content(&server, &report, PartRole::Xml), b"<a/>");
+    assert_eq!(content(&server, &report, PartRole::Dump), dump);
+    let attachment = report.parts.iter().find(|part| part.place == PartRole::Attachment).unwrap();
     assert_eq!(attachment.name.as_deref(), Some("screenshot"));
     assert_eq!(reply.header("X-Error-Detail"), None);
 }
@@ -63,10 +63,10 @@ fn parts_take_their_places_by_name_and_content_type() {
         ),
     ];
     let report = stored(&server, &add(&server, &parts));
-    assert_eq!(content(&server, &report, Place::CallStack), b"by content type");
-    assert_eq!(content(&server, &report, Place::Dump), b"by name");
-    assert_eq!(content(&server, &report, Place::Xml), b"<b/>");
-    let xml = report.parts.iter().find(|part| part.place == Place::Xml).unwrap();
+    assert_eq!(content(&server, &report, PartRole::CallStack), b"by content type");
+    assert_eq!(content(&server, &report, PartRole::Dump), b"by name");
+    assert_eq!(content(&server, &report, PartRole::Xml), b"<b/>");
+    let xml = report.parts.iter().find(|part| part.place == PartRole::Xml).unwrap();
     assert_eq!(xml.file_name.as_deref(), Some("C:\\tmp\\a.xml"));
 }
 

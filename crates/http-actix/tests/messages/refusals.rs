@@ -128,7 +128,7 @@ fn what_is_no_refusal_is_not_kept() {
 
 #[test]
 fn what_an_address_is_refused_that_fails_without_end_is_not_kept() {
-    // Decision 42 of docs/decisions: the failures before it are.
+    // ADR 42: the failures before it are.
     let kept = Kept::default();
     let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
     let server = Server::with(Options { observers, max_failed_authentications: 1, ..Options::default() });

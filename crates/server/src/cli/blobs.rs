@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::wiring::{self, Missing};
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use domain::blob::{BlobReference, CheckReport, Finding, Housekeeping};
+use domain::blob::{BlobMaintenance, BlobReference, CheckReport, Finding};
 use std::process::ExitCode;
 
 #[derive(Debug, Subcommand)]
@@ -23,7 +23,7 @@ pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCo
     let BlobsCommand::Check { repair } = command;
     let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
     let checked = match wiring::open_blobs(&config.blobs).await {
-        Ok(blobs) => check(&wiring::housekeeping(&database, blobs, &config.blobs), repair).await,
+        Ok(blobs) => check(&wiring::maintenance(&database, blobs, &config.blobs), repair).await,
         Err(error) => Err(error),
     };
     wiring::close(database).await;
@@ -33,14 +33,14 @@ pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCo
 }
 
 /// Prints each finding as it is made and a summary at the end.
-async fn check(housekeeping: &Housekeeping, repair: bool) -> Result<CheckReport> {
+async fn check(maintenance: &BlobMaintenance, repair: bool) -> Result<CheckReport> {
     let mut printed = Ok(());
     let print = |finding: &Finding| {
         if printed.is_ok() {
             printed = output::line(&told(finding));
         }
     };
-    let report = housekeeping.check(repair, print).await.context("cannot compare database and blob store")?;
+    let report = maintenance.check(repair, print).await.context("cannot compare database and blob store")?;
     printed?;
     output::line(&format!(
         "checked {}, missing {}, damaged {}, orphans {}, removed {}",

@@ -14,7 +14,7 @@ use crate::wiring;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use domain::blob::BlobStore;
-use domain::crash_report::{CrashPart, CrashReport, Os, Place, StoredCrashReport};
+use domain::crash_report::{CrashPart, CrashReport, Os, PartRole, StoredCrashReport};
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::inspection::{CrashReportFilter, InspectionRepository, PartsTotal};
 use futures_util::TryStreamExt;
@@ -168,7 +168,7 @@ async fn find(inspection: &dyn InspectionRepository, asked: &Report) -> Result<F
 
 async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Screen, out: &mut Out<'_>) -> Result<()> {
     let Found { organization, report } = found;
-    let call_stack = report.parts.iter().find(|part| part.place == Place::CallStack);
+    let call_stack = report.parts.iter().find(|part| part.place == PartRole::CallStack);
     if as_json {
         let mut json = json_of(organization, report);
         if let Some(part) = call_stack {
@@ -253,9 +253,9 @@ fn name(position: usize, part: &CrashPart) -> String {
     match (&part.file_name, part.place) {
         // Some clients send the whole path of theirs.
         (Some(name), _) if !name.trim().is_empty() => name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-        (_, Place::CallStack) => "CallStack.txt".to_owned(),
-        (_, Place::Xml) => "report.xml".to_owned(),
-        (_, Place::Dump) => "dump.dmp".to_owned(),
-        (_, Place::Attachment) => format!("attachment-{position}.bin"),
+        (_, PartRole::CallStack) => "CallStack.txt".to_owned(),
+        (_, PartRole::Xml) => "report.xml".to_owned(),
+        (_, PartRole::Dump) => "dump.dmp".to_owned(),
+        (_, PartRole::Attachment) => format!("attachment-{position}.bin"),
     }
 }

@@ -3,7 +3,7 @@
 use super::output::error_line;
 use super::table::visible;
 use clap::error::ErrorKind;
-use domain::error::causes;
+use domain::error::error_chain;
 use std::process::ExitCode;
 
 /// Wrong usage, configuration or fleet file.
@@ -25,13 +25,13 @@ impl From<anyhow::Error> for Failure {
 }
 
 impl Failure {
-    /// Tells stderr why, with all causes, and gives the exit code.
+    /// Tells stderr why, with all error_chain, and gives the exit code.
     pub(super) fn report(&self) -> ExitCode {
         let (error, code) = match self {
             Self::Misuse(error) => (error, ExitCode::from(MISUSE)),
             Self::Other(error) => (error, ExitCode::FAILURE),
         };
-        tell(&format!("error: {}", one_line(&causes(error.as_ref()))));
+        tell(&format!("error: {}", one_line(&error_chain(error.as_ref()))));
         code
     }
 }

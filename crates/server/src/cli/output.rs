@@ -87,7 +87,7 @@ pub(super) fn doubts(applied: &Applied, warn: impl Fn(&str)) {
     for (organization, user) in &applied.keys_left_out {
         warn(&format!("the key of user {user} of {organization} is left out: the user has or had another one"));
     }
-    applied.look_alikes.iter().for_each(|pair| warn(&pair.to_string()));
+    applied.similar_names.iter().for_each(|pair| warn(&pair.to_string()));
 }
 
 /// Prints the keys that applying a fleet file issued, and tells `warn` its [`doubts`], and people what changed.

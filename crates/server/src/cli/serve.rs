@@ -124,9 +124,9 @@ async fn serve(
         rendered.render()
     });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
-    let housekeeping = wiring::housekeeping(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
+    let maintenance = wiring::maintenance(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
     let work = background::start(
-        housekeeping,
+        maintenance,
         config.blobs.discarded_grace,
         Arc::clone(&stores.blobs),
         refusals,

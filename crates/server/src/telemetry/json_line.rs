@@ -1,5 +1,5 @@
 //! A line of the log as JSON, in one piece: the line that tracing-subscriber writes, by the same serializers
-//! (decision 58 of docs/decisions).
+//! (ADR 58).
 
 use serde::ser::{Error as _, SerializeMap, Serializer as _};
 use std::{fmt, str};

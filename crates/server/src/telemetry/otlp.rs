@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result};
 use async_trait::async_trait;
-use domain::error::causes;
+use domain::error::error_chain;
 use http_actix::{RequestSpan, TraceSink};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
@@ -130,7 +130,7 @@ impl HttpClient for Client {
         let problem = match &outcome {
             Ok((status, _)) if status.is_success() => None,
             Ok((status, _)) => Some(format!("it answers {status}")),
-            Err(error) => Some(causes(error)),
+            Err(error) => Some(error_chain(error)),
         };
         let was_failing = self.is_failing.swap(problem.is_some(), Ordering::Relaxed);
         if let Some(problem) = problem.filter(|_| !was_failing) {

@@ -1,5 +1,4 @@
-//! stderr for the lines of the log, without the lock that the standard library takes for each (decision 58 of
-//! docs/decisions).
+//! stderr for the lines of the log, without the lock that the standard library takes for each (ADR 58).
 
 use rustix::pipe::PIPE_BUF;
 use std::fs::File;

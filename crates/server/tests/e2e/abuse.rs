@@ -1,5 +1,5 @@
 //! Clients that fail to authenticate without end, more uploads than there are turns, and more connections than can be, as
-//! the program is configured for them (decisions 42, 43 and 44 of docs/decisions).
+//! the program is configured for them (ADR 42, 43, 44).
 
 use crate::support::client::Client;
 use crate::support::raw::{Raw, head};

@@ -162,7 +162,7 @@ async fn a_revoked_key_is_refused_by_the_running_server_within_five_seconds() {
 }
 
 /// Whoever has received all bytes of a content has brought it to its end: the second time it is copied, and what comes next is
-/// answered from memory (decision 0056). On one connection, on which nothing is answered before the former answer is over.
+/// answered from memory (ADR 56). On one connection, on which nothing is answered before the former answer is over.
 #[tokio::test]
 async fn what_was_downloaded_whole_is_read_from_the_store_twice() {
     let site = Site::new();

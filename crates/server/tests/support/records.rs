@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-/// What changes with requests that change nothing: the record of refusals (decision 40), and the count of its
+/// What changes with requests that change nothing: the record of refusals (ADR 40), and the count of its
 /// rows.
 const LEFT: [&str; 2] = ["refusal", "sqlite_sequence"];
 

@@ -58,20 +58,20 @@ fn sent(mis_key: &str, hardware_hash: &str, serial_number: &str, application_ver
 async fn admit_with(
     directory: MockCredentialDirectory,
     sent: &SentCredentials,
-    wording: Wording,
+    wording: CredentialMessages,
 ) -> Result<Caller, Refusal> {
-    match AccessService::new(Arc::new(directory)).admit(sent, wording).await {
+    match AccessService::new(Arc::new(directory)).authenticate(sent, wording).await {
         Ok(caller) => Ok(caller),
-        Err(NotAdmitted { failure: Failure::Refused(refusal), .. }) => Err(refusal),
-        Err(NotAdmitted { failure: Failure::Store(error), .. }) => panic!("{error}"),
+        Err(AuthenticationFailure { failure: Failure::Refused(refusal), .. }) => Err(refusal),
+        Err(AuthenticationFailure { failure: Failure::Store(error), .. }) => panic!("{error}"),
     }
 }
 
-async fn admit(sent: &SentCredentials, wording: Wording) -> Result<Caller, Refusal> {
+async fn admit(sent: &SentCredentials, wording: CredentialMessages) -> Result<Caller, Refusal> {
     admit_with(directory(), sent, wording).await
 }
 
-async fn reason(sent: &SentCredentials, wording: Wording) -> Option<Reason> {
+async fn reason(sent: &SentCredentials, wording: CredentialMessages) -> Option<Reason> {
     admit(sent, wording).await.err().map(|refusal| refusal.reason)
 }
 
@@ -79,7 +79,7 @@ async fn reason(sent: &SentCredentials, wording: Wording) -> Option<Reason> {
 /// SerialNumber is recorded, not checked.
 #[tokio::test]
 async fn a_key_admits_its_user() {
-    for wording in [Wording::Common, Wording::CrashReport] {
+    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
         let caller = admit(&sent("ann-key", "", "any serial", "9.0"), wording).await.unwrap();
         let expected = Caller {
             organization: ACME,
@@ -96,7 +96,7 @@ async fn a_key_admits_its_user() {
 /// Decision A1: a HardwareHash with its SerialNumber identifies a computer.
 #[tokio::test]
 async fn a_hardware_hash_admits_its_computer() {
-    for wording in [Wording::Common, Wording::CrashReport] {
+    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
         let caller = admit(&sent("", "zenith-hash", "SN-2", "9.0"), wording).await.unwrap();
         assert_eq!((caller.organization, caller.organization_name.as_str()), (ZENITH, "Zenith"));
         assert_eq!(caller.user, None);
@@ -108,7 +108,7 @@ async fn a_hardware_hash_admits_its_computer() {
 /// Decision A4: the caller is that user at that computer.
 #[tokio::test]
 async fn both_credentials_admit_the_user_at_the_computer() {
-    for wording in [Wording::Common, Wording::CrashReport] {
+    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
         let caller = admit(&sent("ann-key", "acme-hash", "SN-1", "9.0"), wording).await.unwrap();
         assert_eq!(caller.organization, ACME);
         assert_eq!(caller.user_name(), "Ann");
@@ -131,7 +131,7 @@ async fn missing_headers_are_answered_before_invalid_ones() {
     ];
     for (sent, detail) in missing {
         // A fake without expectations panics where it is asked.
-        let refusal = admit_with(MockCredentialDirectory::new(), &sent, Wording::Common).await.unwrap_err();
+        let refusal = admit_with(MockCredentialDirectory::new(), &sent, CredentialMessages::Common).await.unwrap_err();
         assert_eq!((refusal.reason, refusal.detail.as_str()), (Reason::HeadersRequired, detail));
     }
 }
@@ -149,15 +149,15 @@ async fn unknown_credentials_are_invalid() {
         (sent("", "acme-hash", "SN-", "9.0"), Reason::HardwareHashInvalid),
     ];
     for (sent, expected) in invalid {
-        assert_eq!(reason(&sent, Wording::Common).await, Some(expected), "{sent:?}");
+        assert_eq!(reason(&sent, CredentialMessages::Common).await, Some(expected), "{sent:?}");
     }
 }
 
 /// For the operator; the answer is the same as to everybody (decision A9).
 #[tokio::test]
 async fn a_known_hardware_hash_that_admits_nobody_names_its_computer() {
-    let acme = NamedComputer { organization: ACME, guid: ComputerGuid::from(numbered(7)) };
-    let zenith = NamedComputer { organization: ZENITH, ..acme };
+    let acme = ClaimedComputer { organization: ACME, guid: ComputerGuid::from(numbered(7)) };
+    let zenith = ClaimedComputer { organization: ZENITH, ..acme };
     let mut serials = sent("", "acme-hash", "SN-1", "9.0");
     serials.serial_number.push("SN-2".to_owned());
     let refused = [
@@ -174,11 +174,12 @@ async fn a_known_hardware_hash_that_admits_nobody_names_its_computer() {
     ];
     let service = AccessService::new(Arc::new(directory()));
     for (sent, computer) in refused {
-        for wording in [Wording::Common, Wording::CrashReport] {
-            assert_eq!(service.admit(&sent, wording).await.unwrap_err().computer, computer, "{sent:?}");
+        for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+            assert_eq!(service.authenticate(&sent, wording).await.unwrap_err().computer, computer, "{sent:?}");
         }
     }
-    let unknown_key = service.admit(&sent("unknown", "acme-hash", "SN-1", "9.0"), Wording::Common).await;
+    let unknown_key =
+        service.authenticate(&sent("unknown", "acme-hash", "SN-1", "9.0"), CredentialMessages::Common).await;
     assert_eq!(unknown_key.unwrap_err().computer, None, "nothing is looked up after an invalid MisKey");
 }
 
@@ -194,7 +195,7 @@ async fn of_two_credentials_both_have_to_be_valid() {
         (sent("ann-key", "zenith-hash", "SN-2", "9.0"), Reason::HardwareHashInvalid),
     ];
     for (sent, expected) in invalid {
-        assert_eq!(reason(&sent, Wording::Common).await, Some(expected), "{sent:?}");
+        assert_eq!(reason(&sent, CredentialMessages::Common).await, Some(expected), "{sent:?}");
     }
 }
 
@@ -213,7 +214,7 @@ async fn a_crash_report_names_each_missing_header() {
         (sent("ann-key", "unknown", "SN-1", " "), RequiredHeader::ApplicationVersion),
     ];
     for (sent, header) in missing {
-        let refusal = admit(&sent, Wording::CrashReport).await.unwrap_err();
+        let refusal = admit(&sent, CredentialMessages::CrashReport).await.unwrap_err();
         assert_eq!(refusal.reason, Reason::CrashHeaderRequired(header), "{sent:?}");
         assert!(refusal.detail.as_str().starts_with("missing or empty: "), "{}", refusal.detail);
     }
@@ -231,7 +232,11 @@ async fn a_crash_report_with_an_invalid_hardware_hash_is_refused() {
         sent("ann-key", "zenith-hash", "SN-2", "9.0"),
     ];
     for sent in invalid {
-        assert_eq!(reason(&sent, Wording::CrashReport).await, Some(Reason::CrashHardwareHashInvalid), "{sent:?}");
+        assert_eq!(
+            reason(&sent, CredentialMessages::CrashReport).await,
+            Some(Reason::CrashHardwareHashInvalid),
+            "{sent:?}"
+        );
     }
 }
 
@@ -242,7 +247,7 @@ async fn a_crash_report_ignores_an_invalid_key_beside_a_valid_hardware_hash() {
     let mut twice = sent("ann-key", "acme-hash", "SN-1", "9.0");
     twice.mis_key.push("zoe-key".to_owned());
     for sent in [sent("unknown", "acme-hash", "SN-1", "9.0"), twice] {
-        let caller = admit(&sent, Wording::CrashReport).await.unwrap();
+        let caller = admit(&sent, CredentialMessages::CrashReport).await.unwrap();
         assert_eq!((caller.organization, caller.user), (ACME, None));
         assert!(caller.computer.is_some());
     }
@@ -253,8 +258,9 @@ async fn a_crash_report_ignores_an_invalid_key_beside_a_valid_hardware_hash() {
 async fn a_serial_number_is_compared_without_case() {
     let mut directory = MockCredentialDirectory::new();
     directory.expect_find_computer().returning(|_| Ok(Some(computer(ACME, "Acme", "Größe-ss"))));
-    let caller =
-        admit_with(directory, &sent("", "acme-hash", "GRO\u{308}SSE-ß", "9.0"), Wording::Common).await.unwrap();
+    let caller = admit_with(directory, &sent("", "acme-hash", "GRO\u{308}SSE-ß", "9.0"), CredentialMessages::Common)
+        .await
+        .unwrap();
     // It is recorded as it was sent.
     assert_eq!(caller.serial_number, "GRO\u{308}SSE-ß");
 }
@@ -272,7 +278,7 @@ async fn an_application_version_is_never_refused() {
     for (sent_versions, expected) in versions {
         let mut sent = sent("ann-key", "", "SN-1", "");
         sent.application_version = sent_versions.iter().map(|version| (*version).to_owned()).collect();
-        assert_eq!(admit(&sent, Wording::Common).await.unwrap().application_version, expected);
+        assert_eq!(admit(&sent, CredentialMessages::Common).await.unwrap().application_version, expected);
     }
 }
 
@@ -282,7 +288,7 @@ async fn a_credential_repeated_with_one_value_counts_once() {
     let mut sent = sent("ann-key, ann-key", "acme-hash", " SN-1 ", "9.0");
     sent.hardware_hash.push("acme-hash".to_owned());
     sent.serial_number.push("SN-1,SN-1".to_owned());
-    let caller = admit(&sent, Wording::Common).await.unwrap();
+    let caller = admit(&sent, CredentialMessages::Common).await.unwrap();
     assert_eq!((caller.user.as_deref(), caller.serial_number.as_str()), (Some("Ann"), "SN-1"));
 }
 
@@ -292,16 +298,16 @@ async fn a_credential_sent_with_different_values_is_invalid() {
     let valid = || sent("ann-key", "acme-hash", "SN-1", "9.0");
     let mut keys = valid();
     keys.mis_key.push("other".to_owned());
-    assert_eq!(reason(&keys, Wording::Common).await, Some(Reason::MisKeyInvalid));
+    assert_eq!(reason(&keys, CredentialMessages::Common).await, Some(Reason::MisKeyInvalid));
     keys.mis_key = vec!["ann-key,other".to_owned()];
-    assert_eq!(reason(&keys, Wording::Common).await, Some(Reason::MisKeyInvalid));
+    assert_eq!(reason(&keys, CredentialMessages::Common).await, Some(Reason::MisKeyInvalid));
     let mut hashes = valid();
     hashes.hardware_hash.push("other".to_owned());
     let mut serials = valid();
     serials.serial_number.push("SN-2".to_owned());
     for sent in [hashes, serials] {
-        assert_eq!(reason(&sent, Wording::Common).await, Some(Reason::HardwareHashInvalid));
-        assert_eq!(reason(&sent, Wording::CrashReport).await, Some(Reason::CrashHardwareHashInvalid));
+        assert_eq!(reason(&sent, CredentialMessages::Common).await, Some(Reason::HardwareHashInvalid));
+        assert_eq!(reason(&sent, CredentialMessages::CrashReport).await, Some(Reason::CrashHardwareHashInvalid));
     }
 }
 
@@ -311,7 +317,7 @@ async fn with_a_key_alone_the_first_serial_number_counts() {
     for (first, second) in [("SN-1", "SN-2"), ("SN-1, SN-2", ""), ("SN-1,SN-2", "SN-3")] {
         let mut sent = sent("ann-key", "", first, "9.0");
         sent.serial_number.push(second.to_owned());
-        for wording in [Wording::Common, Wording::CrashReport] {
+        for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
             assert_eq!(admit(&sent, wording).await.unwrap().serial_number, "SN-1");
         }
     }
@@ -332,7 +338,7 @@ async fn a_detail_never_shows_a_credential() {
         twice,
     ];
     for sent in refused {
-        for wording in [Wording::Common, Wording::CrashReport] {
+        for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
             let detail = admit(&sent, wording).await.unwrap_err().detail.to_string();
             for credential in ["secret", "ann-key", "-hash", "SN-"] {
                 assert!(!detail.contains(credential), "{detail}");
@@ -344,13 +350,16 @@ async fn a_detail_never_shows_a_credential() {
 /// Decision R4: a directory that fails is our fault, not the caller's.
 #[tokio::test]
 async fn a_failing_directory_is_a_store_failure() {
-    for wording in [Wording::Common, Wording::CrashReport] {
+    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
         let mut directory = MockCredentialDirectory::new();
         directory.expect_find_key_holder().returning(|_| Err(StoreError::other("down")));
         directory.expect_find_computer().returning(|_| Err(StoreError::other("down")));
         let service = AccessService::new(Arc::new(directory));
         for sent in [sent("ann-key", "", "SN-1", "9.0"), sent("", "acme-hash", "SN-1", "9.0")] {
-            assert!(matches!(service.admit(&sent, wording).await, Err(NotAdmitted { failure: Failure::Store(_), .. })));
+            assert!(matches!(
+                service.authenticate(&sent, wording).await,
+                Err(AuthenticationFailure { failure: Failure::Store(_), .. })
+            ));
         }
     }
 }
@@ -400,7 +409,9 @@ async fn every_combination_is_answered_as_the_rules_are_worded() {
             None
         };
         let sent = sent(key, hash, serial, version);
-        for (wording, expected) in [(Wording::Common, common), (Wording::CrashReport, crash_report)] {
+        for (wording, expected) in
+            [(CredentialMessages::Common, common), (CredentialMessages::CrashReport, crash_report)]
+        {
             match admit(&sent, wording).await {
                 Ok(caller) => {
                     assert_eq!(expected, None, "{key} {hash} {serial} {version}");

@@ -2,14 +2,14 @@
 
 use super::{assign, may_be_required};
 use crate::body::PartHead;
-use crate::crash_report::Place;
+use crate::crash_report::PartRole;
 use proptest::prelude::*;
 
 fn head(name: Option<&str>, content_type: Option<&str>) -> PartHead {
     PartHead { name: name.map(str::to_owned), file_name: None, content_type: content_type.map(str::to_owned) }
 }
 
-fn places(heads: &[(&str, &str)]) -> Vec<Place> {
+fn places(heads: &[(&str, &str)]) -> Vec<PartRole> {
     let heads: Vec<PartHead> = heads.iter().map(|(name, kind)| head(Some(name), Some(kind))).collect();
     assign(&heads.iter())
 }
@@ -17,39 +17,39 @@ fn places(heads: &[(&str, &str)]) -> Vec<Place> {
 #[test]
 fn names_and_content_types_that_agree_go_first() {
     let sent = [("dump", "text/plain"), ("dump", "application/octet-stream"), ("CallStack", "text/plain")];
-    assert_eq!(places(&sent), [Place::Attachment, Place::Dump, Place::CallStack]);
+    assert_eq!(places(&sent), [PartRole::Attachment, PartRole::Dump, PartRole::CallStack]);
 }
 
 #[test]
 fn a_name_goes_before_a_content_type() {
     // Many HTTP libraries send one content type whatever the content.
     let sent = [("log", "text/plain"), ("CALLSTACK", "application/octet-stream"), ("xml", "text/plain")];
-    assert_eq!(places(&sent), [Place::Attachment, Place::CallStack, Place::Xml]);
+    assert_eq!(places(&sent), [PartRole::Attachment, PartRole::CallStack, PartRole::Xml]);
     let all_text = [("callstack", "text/plain"), ("Xml", "text/plain"), ("Dump", "text/plain")];
-    assert_eq!(places(&all_text), [Place::CallStack, Place::Xml, Place::Dump]);
+    assert_eq!(places(&all_text), [PartRole::CallStack, PartRole::Xml, PartRole::Dump]);
 }
 
 #[test]
 fn a_content_type_is_enough_where_no_name_fits() {
     let sent = [("a", "application/octet-stream"), ("b", "text/xml"), ("c", "text/plain"), ("d", "text/plain")];
-    assert_eq!(places(&sent), [Place::Dump, Place::Xml, Place::CallStack, Place::Attachment]);
+    assert_eq!(places(&sent), [PartRole::Dump, PartRole::Xml, PartRole::CallStack, PartRole::Attachment]);
     let nameless = [head(None, Some("text/plain")), head(None, None)];
-    assert_eq!(assign(&nameless.iter()), [Place::CallStack, Place::Attachment]);
+    assert_eq!(assign(&nameless.iter()), [PartRole::CallStack, PartRole::Attachment]);
 }
 
 #[test]
 fn the_first_in_the_body_wins() {
     let sent =
         [("CallStack", "text/plain"), ("CallStack", "text/plain"), ("Xml", "text/xml"), ("Xml", "application/xml")];
-    assert_eq!(places(&sent), [Place::CallStack, Place::Attachment, Place::Xml, Place::Attachment]);
+    assert_eq!(places(&sent), [PartRole::CallStack, PartRole::Attachment, PartRole::Xml, PartRole::Attachment]);
     assert_eq!(places(&[]), []);
 }
 
 #[test]
 fn a_part_takes_the_place_of_its_name_though_its_content_type_is_of_another() {
     // The second round comes before the third: the dump is no call stack for being sent as text.
-    assert_eq!(places(&[("dump", "text/plain"), ("a", "text/plain")]), [Place::Dump, Place::CallStack]);
-    assert_eq!(places(&[("dump", "text/plain")]), [Place::Dump]);
+    assert_eq!(places(&[("dump", "text/plain"), ("a", "text/plain")]), [PartRole::Dump, PartRole::CallStack]);
+    assert_eq!(places(&[("dump", "text/plain")]), [PartRole::Dump]);
 }
 
 fn heads() -> impl Strategy<Value = Vec<PartHead>> {
@@ -67,30 +67,30 @@ fn heads() -> impl Strategy<Value = Vec<PartHead>> {
 }
 
 /// Decision C1, read literally: three rounds over all parts, the first in the body wins.
-fn naive(heads: &[PartHead]) -> Vec<Place> {
-    fn of_name(head: &PartHead) -> Option<Place> {
+fn naive(heads: &[PartHead]) -> Vec<PartRole> {
+    fn of_name(head: &PartHead) -> Option<PartRole> {
         match head.name.as_deref()?.to_ascii_lowercase().as_str() {
-            "callstack" => Some(Place::CallStack),
-            "xml" => Some(Place::Xml),
-            "dump" => Some(Place::Dump),
+            "callstack" => Some(PartRole::CallStack),
+            "xml" => Some(PartRole::Xml),
+            "dump" => Some(PartRole::Dump),
             _ => None,
         }
     }
-    fn of_kind(head: &PartHead) -> Option<Place> {
+    fn of_kind(head: &PartHead) -> Option<PartRole> {
         match head.content_type.as_deref()? {
-            "text/plain" => Some(Place::CallStack),
-            "application/xml" | "text/xml" => Some(Place::Xml),
-            "application/octet-stream" => Some(Place::Dump),
+            "text/plain" => Some(PartRole::CallStack),
+            "application/xml" | "text/xml" => Some(PartRole::Xml),
+            "application/octet-stream" => Some(PartRole::Dump),
             _ => None,
         }
     }
-    let rounds: [fn(&PartHead) -> Option<Place>; 3] =
+    let rounds: [fn(&PartHead) -> Option<PartRole>; 3] =
         [|head| of_name(head).filter(|place| of_kind(head) == Some(*place)), of_name, of_kind];
-    let mut places = vec![Place::Attachment; heads.len()];
+    let mut places = vec![PartRole::Attachment; heads.len()];
     for wants in rounds {
         for (part, head) in heads.iter().enumerate() {
             if let Some(place) = wants(head)
-                && places[part] == Place::Attachment
+                && places[part] == PartRole::Attachment
                 && !places.contains(&place)
             {
                 places[part] = place;
@@ -112,7 +112,7 @@ proptest! {
     #[test]
     fn only_what_may_be_required_takes_a_place_that_is(heads in heads()) {
         for (head, place) in heads.iter().zip(assign(&heads.iter())) {
-            prop_assert!(may_be_required(head) || matches!(place, Place::Dump | Place::Attachment));
+            prop_assert!(may_be_required(head) || matches!(place, PartRole::Dump | PartRole::Attachment));
         }
     }
 }

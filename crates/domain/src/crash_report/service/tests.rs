@@ -3,12 +3,12 @@
 mod clean_up;
 mod sizes;
 
-use super::{CrashHeaders, CrashReportService, Received};
+use super::{AcceptedReport, CrashHeaders, CrashReportService};
 use crate::blob::{BlobLedger, BlobStore, MockBlobLedger};
 use crate::body::{BodyError, PartSource};
 use crate::caller::{Caller, CallingComputer, OrganizationId};
 use crate::checksum::Sha1Checksum;
-use crate::crash_report::{MockCrashReportRepository, NewCrashReport, Place};
+use crate::crash_report::{MockCrashReportRepository, NewCrashReport, PartRole};
 use crate::error::{Outcome, Reason};
 use crate::guid::ComputerGuid;
 use crate::limits::Limits;
@@ -60,7 +60,7 @@ async fn stored_from(
     caller: &Caller,
     headers: &CrashHeaders,
     body: &mut dyn PartSource,
-) -> (Received, NewCrashReport, InMemoryBlobs) {
+) -> (AcceptedReport, NewCrashReport, InMemoryBlobs) {
     let (reports, asked) = storing();
     let blobs = InMemoryBlobs::default();
     let service = service(reports, Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
@@ -72,12 +72,12 @@ async fn stored_from(
     (received, report, blobs)
 }
 
-async fn stored(parts: Vec<InMemoryPart>) -> (Received, NewCrashReport, InMemoryBlobs) {
+async fn stored(parts: Vec<InMemoryPart>) -> (AcceptedReport, NewCrashReport, InMemoryBlobs) {
     stored_from(&a_caller(ACME), &CrashHeaders::default(), &mut InMemoryParts::new(parts)).await
 }
 
 /// The answer to a body that must not be stored, and that no blob was left.
-async fn refused_body(body: &mut dyn PartSource) -> Outcome<Received> {
+async fn refused_body(body: &mut dyn PartSource) -> Outcome<AcceptedReport> {
     let blobs = InMemoryBlobs::default();
     let service = impatient(MockCrashReportRepository::new(), Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
     let outcome = service.add(&a_caller(ACME), &CrashHeaders::default(), body).await;
@@ -121,11 +121,11 @@ async fn a_report_is_stored_byte_for_byte_with_who_sent_it() {
     assert_eq!((report.user.as_deref(), report.computer), (Some("Ann"), Some(numbered(9).into())));
     assert_eq!((report.serial_number.as_str(), report.application_version.as_str()), ("SN-1000", "9.0"));
 
-    let contents: [(Place, &[u8]); 4] = [
-        (Place::Dump, b"\x00\xff\x00"),
-        (Place::Attachment, b"a\r\n"),
-        (Place::CallStack, b"main\x00\xfe"),
-        (Place::Xml, b"<a/>"),
+    let contents: [(PartRole, &[u8]); 4] = [
+        (PartRole::Dump, b"\x00\xff\x00"),
+        (PartRole::Attachment, b"a\r\n"),
+        (PartRole::CallStack, b"main\x00\xfe"),
+        (PartRole::Xml, b"<a/>"),
     ];
     assert_eq!(report.parts.len(), contents.len());
     for (part, (place, content)) in report.parts.iter().zip(contents) {

@@ -13,7 +13,7 @@ use crate::error::{Outcome, Reason};
 use crate::json::Json;
 use crate::limits::Limits;
 use crate::resource::{
-    Domain, MockResourceRepository, NewResource, ResourceService, ResourceType, StoredResource, Storing,
+    Domain, MockResourceRepository, NewResource, ResourceService, ResourceType, StoreOutcome, StoredResource,
 };
 use crate::sample::{object, parse, reason, text};
 use crate::testing::{CountingIds, FixedClock, InMemoryBlobs, InMemoryPart, InMemoryParts, a_caller, at, stored};
@@ -86,11 +86,11 @@ async fn refused(timestamp: Option<&str>, parts: Vec<InMemoryPart>) -> Reason {
 
 /// A repository that stores what it is asked to.
 fn storing() -> (MockResourceRepository, Asked) {
-    answering(|_| Storing::Stored)
+    answering(|_| StoreOutcome::Stored)
 }
 
 /// A repository that is asked once and answers so.
-fn answering(answer: impl Fn(&NewResource) -> Storing + Send + 'static) -> (MockResourceRepository, Asked) {
+fn answering(answer: impl Fn(&NewResource) -> StoreOutcome + Send + 'static) -> (MockResourceRepository, Asked) {
     let (mut resources, asked) = (MockResourceRepository::new(), Asked::default());
     let kept = Arc::clone(&asked);
     resources.expect_store().times(1).returning(move |organization, resource, _| {
@@ -108,7 +108,7 @@ fn holding(change: impl Fn(&mut StoredResource) + Send + 'static) -> MockResourc
         let mut former = stored(ACME, resource.clone());
         former.content.key = crate::testing::a_blob_key(999);
         change(&mut former);
-        Storing::NotNewer(Box::new(former))
+        StoreOutcome::NotNewer(Box::new(former))
     };
     answering(answer).0
 }

@@ -5,7 +5,7 @@ use crate::blob::{MockBlobLedger, MockBlobStore};
 use crate::caller::OrganizationId;
 use crate::error::{Reason, StoreError};
 use crate::limits::Limits;
-use crate::resource::{Deletion, Domain, ListFilter, MockResourceRepository, ResourceListItem, StoredResource};
+use crate::resource::{DeleteOutcome, Domain, ListFilter, MockResourceRepository, ResourceListItem, StoredResource};
 use crate::sample::{detail, is_store_failure, json, parse, reason};
 use crate::testing::{CountingIds, FixedClock, a_caller, a_resource, at, pmm_key, resource_guid, stored};
 use bytes::Bytes;
@@ -119,7 +119,7 @@ async fn delete_without_a_guid_says_so() {
 #[tokio::test]
 async fn delete_answers_what_became_of_the_resource() {
     // Decisions O3, R11, T15.
-    let deleting = |answer: Deletion| {
+    let deleting = |answer: DeleteOutcome| {
         let mut resources = MockResourceRepository::new();
         resources
             .expect_delete()
@@ -129,10 +129,10 @@ async fn delete_answers_what_became_of_the_resource() {
         service(resources)
     };
     let caller = a_caller(ACME);
-    assert!(deleting(Deletion::Deleted).delete(&caller, Some(GUID)).await.is_ok());
-    let not_found = deleting(Deletion::NotFound).delete(&caller, Some(GUID)).await;
+    assert!(deleting(DeleteOutcome::Deleted).delete(&caller, Some(GUID)).await.is_ok());
+    let not_found = deleting(DeleteOutcome::NotFound).delete(&caller, Some(GUID)).await;
     assert_eq!(reason(not_found), Reason::ResourceToDeleteNotFound);
-    let in_use = || Deletion::InUse { by: "queue \"Banner\"".to_owned() };
+    let in_use = || DeleteOutcome::InUse { by: "queue \"Banner\"".to_owned() };
     assert_eq!(reason(deleting(in_use()).delete(&caller, Some(GUID)).await), Reason::ResourceInUse);
     assert!(detail(deleting(in_use()).delete(&caller, Some(GUID)).await).contains("queue \"Banner\""));
 }

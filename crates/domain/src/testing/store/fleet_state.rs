@@ -3,7 +3,7 @@
 use crate::access::CredentialDigest;
 use crate::caller::OrganizationId;
 use crate::fleet::{
-    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, LookAlike, NewKey, Queue, Secret, User,
+    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, NewKey, Queue, Secret, SimilarName, User,
 };
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use std::collections::btree_map::Entry;
@@ -115,16 +115,16 @@ impl FleetState {
         }
         let place = |issued: &NewKey| new_keys.iter().position(|key| key == issued);
         applied.issued.sort_by_key(place);
-        applied.look_alikes = self.look_alikes(&before, fleet);
+        applied.similar_names = self.similar_names(&before, fleet);
         Ok(applied)
     }
 
     /// What `fleet` added that looks like something else.
-    fn look_alikes(&self, before: &Self, fleet: &Fleet) -> Vec<LookAlike> {
+    fn similar_names(&self, before: &Self, fleet: &Fleet) -> Vec<SimilarName> {
         let is_new = |name: &&str| before.find_organization(name).is_err();
         let added = fleet.organizations.iter().map(|organization| organization.name.as_str()).filter(is_new).collect();
         let all: Vec<String> = self.organizations.values().map(|organization| organization.name.clone()).collect();
-        let mut found = LookAlike::among(&added, &all, None);
+        let mut found = SimilarName::among(&added, &all, None);
         for organization in &fleet.organizations {
             let Ok(id) = self.find_organization(&organization.name) else {
                 continue;
@@ -132,7 +132,7 @@ impl FleetState {
             let names = organization.users.iter().map(|user| user.name.as_str());
             let added = names.filter(|name| !before.has_user(id, name)).collect();
             let all: Vec<String> = self.organizations[&id].users.iter().cloned().collect();
-            found.extend(LookAlike::among(&added, &all, Some(&organization.name)));
+            found.extend(SimilarName::among(&added, &all, Some(&organization.name)));
         }
         found
     }

@@ -5,7 +5,8 @@ use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::guid::ResourceGuid;
 use crate::resource::{
-    Deletion, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoredResource, Storing,
+    DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome,
+    StoredResource,
 };
 use crate::text::Folded;
 use crate::timestamp::Timestamp;
@@ -20,11 +21,11 @@ impl ResourceRepository for InMemoryStore {
         organization: OrganizationId,
         resource: NewResource,
         now: Timestamp,
-    ) -> Result<Storing, StoreError> {
+    ) -> Result<StoreOutcome, StoreError> {
         let mut state = self.working()?;
         let former = state.resources.get(&(organization, resource.guid)).cloned();
         if let Some(former) = former.as_ref().filter(|former| former.modified >= resource.modified) {
-            return Ok(Storing::NotNewer(Box::new(former.clone())));
+            return Ok(StoreOutcome::NotNewer(Box::new(former.clone())));
         }
         let kept = former.as_ref().map_or(Domain::Private, |former| former.domain);
         let stored = StoredResource {
@@ -41,7 +42,7 @@ impl ResourceRepository for InMemoryStore {
         if let Some(former) = former {
             state.discarded.insert(former.content.key, now);
         }
-        Ok(Storing::Stored)
+        Ok(StoreOutcome::Stored)
     }
 
     async fn delete(
@@ -49,18 +50,18 @@ impl ResourceRepository for InMemoryStore {
         organization: OrganizationId,
         guid: ResourceGuid,
         now: Timestamp,
-    ) -> Result<Deletion, StoreError> {
+    ) -> Result<DeleteOutcome, StoreError> {
         let mut state = self.working()?;
         if !state.resources.contains_key(&(organization, guid)) {
-            return Ok(Deletion::NotFound);
+            return Ok(DeleteOutcome::NotFound);
         }
         if let Some(by) = state.fleet.user_of(organization, guid) {
-            return Ok(Deletion::InUse { by });
+            return Ok(DeleteOutcome::InUse { by });
         }
         if let Some(former) = state.resources.remove(&(organization, guid)) {
             state.discarded.insert(former.content.key, now);
         }
-        Ok(Deletion::Deleted)
+        Ok(DeleteOutcome::Deleted)
     }
 
     async fn find(

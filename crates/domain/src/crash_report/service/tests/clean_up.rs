@@ -51,7 +51,7 @@ async fn add(
     blobs: impl BlobStore,
     ledger: MockBlobLedger,
     parts: Vec<InMemoryPart>,
-) -> Outcome<Received> {
+) -> Outcome<AcceptedReport> {
     let service = service(reports, Arc::new(blobs), Arc::new(ledger));
     service.add(&a_caller(ACME), &CrashHeaders::default(), &mut InMemoryParts::new(parts)).await
 }

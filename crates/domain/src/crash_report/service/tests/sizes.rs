@@ -14,14 +14,14 @@ fn large_dump(size: usize) -> InMemoryPart {
     part("dump", "application/octet-stream", size)
 }
 
-fn places(report: &NewCrashReport) -> Vec<Place> {
+fn places(report: &NewCrashReport) -> Vec<PartRole> {
     report.parts.iter().map(|part| part.place).collect()
 }
 
 #[tokio::test]
 async fn parts_up_to_the_limit_are_kept() {
     let (received, report, _) = stored(vec![call_stack(b"main"), large_dump(96)]).await;
-    assert_eq!((received.note, places(&report)), (None, vec![Place::CallStack, Place::Dump]));
+    assert_eq!((received.note, places(&report)), (None, vec![PartRole::CallStack, PartRole::Dump]));
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_dump_over_the_limit_is_dropped_before_and_after_the_call_stack() {
                 parts.reverse();
             }
             let (received, report, _) = stored(parts).await;
-            assert_eq!(places(&report), [Place::CallStack], "{size}, dump first: {dump_first}");
+            assert_eq!(places(&report), [PartRole::CallStack], "{size}, dump first: {dump_first}");
             let note = received.note.expect("a note for X-Error-Detail").to_string();
             assert_eq!(report.note.as_deref(), Some(note.as_str()));
             assert!(note.contains("limited to 100 bytes") && note.contains(&format!("dump of {size} bytes")), "{note}");
@@ -45,13 +45,13 @@ async fn a_dump_over_the_limit_is_dropped_before_and_after_the_call_stack() {
 async fn what_still_fits_is_kept_beside_what_is_dropped() {
     let parts = || vec![part("a", "image/png", 60), large_dump(60), call_stack(b"main"), part("b", "image/png", 30)];
     let (received, report, _) = stored(parts()).await;
-    assert_eq!(places(&report), [Place::Attachment, Place::CallStack, Place::Attachment]);
+    assert_eq!(places(&report), [PartRole::Attachment, PartRole::CallStack, PartRole::Attachment]);
     assert!(received.note.unwrap().as_str().ends_with(": dump of 60 bytes"));
 
     // Many texts that may each have been the call stack make room for the one that is.
     let texts = vec![part("a", "text/plain", 60), part("b", "text/plain", 60), part("CallStack", "text/plain", 60)];
     let (received, report, _) = stored(texts).await;
-    assert_eq!(places(&report), [Place::CallStack]);
+    assert_eq!(places(&report), [PartRole::CallStack]);
     assert!(received.note.unwrap().as_str().ends_with(": attachment of 60 bytes, attachment of 60 bytes"));
 }
 
@@ -69,7 +69,7 @@ async fn call_stack_and_xml_over_the_limit_are_too_large() {
         assert_eq!(refused(parts).await, Reason::BodyTooLarge);
     }
     let both = vec![part("CallStack", "text/plain", 60), large_dump(90), part("Xml", "text/xml", 40)];
-    assert_eq!(places(&stored(both).await.1), [Place::CallStack, Place::Xml]);
+    assert_eq!(places(&stored(both).await.1), [PartRole::CallStack, PartRole::Xml]);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_call_stack_is_found_behind_a_dump_of_many_times_the_limit() {
         let mut parts = begin;
         parts.extend([large_dump(1_000_000), call_stack(b"main")]);
         let (received, report, _) = stored(parts).await;
-        assert_eq!(places(&report), [Place::CallStack]);
+        assert_eq!(places(&report), [PartRole::CallStack]);
         let note = received.note.unwrap();
         assert!(note.as_str().ends_with(" of 1000000 bytes"), "the whole size: {note}");
     }
@@ -90,7 +90,7 @@ async fn a_dump_without_end_is_cut_off_and_its_call_stack_kept() {
     let service = impatient(reports, Arc::new(InMemoryBlobs::default()), Arc::new(MockBlobLedger::new()));
     let body = &mut Endless::after(vec![call_stack(b"main")], true);
     let received = service.add(&a_caller(ACME), &CrashHeaders::default(), body).await.unwrap();
-    assert_eq!(places(&asked.lock().unwrap().take().unwrap()), [Place::CallStack]);
+    assert_eq!(places(&asked.lock().unwrap().take().unwrap()), [PartRole::CallStack]);
     let note = received.note.unwrap();
     assert!(note.as_str().contains(": attachment of at least ") && note.as_str().contains("not read"), "{note}");
 }
@@ -127,22 +127,22 @@ proptest! {
             name: Some((*name).to_owned()), file_name: None, content_type: Some((*kind).to_owned()),
         }).collect();
         let places = assign(&heads.iter());
-        let size_of = |place: Place| {
+        let size_of = |place: PartRole| {
             places.iter().zip(&sent).filter(|(taken, _)| **taken == place).map(|(_, (.., size))| *size).sum::<usize>()
         };
-        let required = size_of(Place::CallStack) + size_of(Place::Xml);
+        let required = size_of(PartRole::CallStack) + size_of(PartRole::Xml);
         let all: usize = sent.iter().map(|(.., size)| *size).sum();
         let parts: Vec<InMemoryPart> = sent.iter().map(|(name, kind, size)| part(name, kind, *size)).collect();
 
         if required > 100 {
             prop_assert_eq!(futures_executor::block_on(refused(parts)), Reason::BodyTooLarge);
-        } else if size_of(Place::CallStack) == 0 {
+        } else if size_of(PartRole::CallStack) == 0 {
             prop_assert_eq!(futures_executor::block_on(refused(parts)), Reason::CallStackRequired);
         } else {
             let (received, report, _) = futures_executor::block_on(stored(parts));
             let kept: u64 = report.parts.iter().map(|part| part.size).sum();
             prop_assert!(kept <= LIMIT);
-            for place in [Place::CallStack, Place::Xml] {
+            for place in [PartRole::CallStack, PartRole::Xml] {
                 let stored: u64 = report.parts.iter().filter(|part| part.place == place).map(|part| part.size).sum();
                 prop_assert_eq!(stored, size_of(place) as u64);
             }

@@ -65,7 +65,7 @@ async fn a_content_goes_when_there_was_no_room_for_its_resource() {
 async fn a_content_that_a_first_try_has_committed_stays() {
     // The repository tried again after its first answer was lost, and met its own row.
     let bench = Bench::new();
-    let (resources, _) = answering(|sent| Storing::NotNewer(Box::new(stored(ACME, sent.clone()))));
+    let (resources, _) = answering(|sent| StoreOutcome::NotNewer(Box::new(stored(ACME, sent.clone()))));
     assert!(bench.add(resources, None, body()).await.is_ok());
     assert_eq!(bench.blobs.keys().len(), 1);
 }

@@ -11,12 +11,12 @@ const OF_ALL: usize = 200;
 
 /// The refusals of one round: between two writes to the database.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct RefusalSampler {
     kept: Vec<NewRefusal>,
     by_owner: HashMap<Owner, usize>,
 }
 
-impl Tally {
+impl RefusalSampler {
     /// Takes a refusal up; no if the round has enough of it. The first ones count: they tell what began.
     pub fn take(&mut self, refusal: NewRefusal) -> bool {
         if self.kept.len() == OF_ALL {
@@ -50,30 +50,30 @@ mod tests {
 
     #[test]
     fn a_flood_of_one_owner_leaves_room_for_others() {
-        let mut tally = Tally::default();
-        let kept = (0..1_000).filter(|_| tally.take(of_address(1))).count();
+        let mut sampler = RefusalSampler::default();
+        let kept = (0..1_000).filter(|_| sampler.take(of_address(1))).count();
         assert_eq!(kept, OF_ONE);
-        assert!(tally.take(of_address(2)));
-        assert!(tally.take(a_refusal(Owner::Organization(OrganizationId(1)))));
-        assert_eq!(tally.end().len(), OF_ONE + 2);
+        assert!(sampler.take(of_address(2)));
+        assert!(sampler.take(a_refusal(Owner::Organization(OrganizationId(1)))));
+        assert_eq!(sampler.end().len(), OF_ONE + 2);
     }
 
     #[test]
     fn a_flood_from_many_addresses_is_bounded_too() {
-        let mut tally = Tally::default();
-        let kept = (0..1_000).filter(|number| tally.take(of_address(*number))).count();
+        let mut sampler = RefusalSampler::default();
+        let kept = (0..1_000).filter(|number| sampler.take(of_address(*number))).count();
         assert_eq!(kept, OF_ALL);
-        assert_eq!(tally.end().len(), OF_ALL);
+        assert_eq!(sampler.end().len(), OF_ALL);
     }
 
     #[test]
     fn a_round_begins_empty_and_keeps_the_order() {
-        let mut tally = Tally::default();
+        let mut sampler = RefusalSampler::default();
         for _ in 0..2 {
             let sent: Vec<NewRefusal> = (0..OF_ONE).map(of_address).collect();
-            assert!(sent.iter().all(|refusal| tally.take(refusal.clone())));
-            assert_eq!(tally.end(), sent);
+            assert!(sent.iter().all(|refusal| sampler.take(refusal.clone())));
+            assert_eq!(sampler.end(), sent);
         }
-        assert_eq!(tally.end(), []);
+        assert_eq!(sampler.end(), []);
     }
 }

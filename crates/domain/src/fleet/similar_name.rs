@@ -6,14 +6,14 @@ use std::fmt;
 
 /// A name that was registered beside one that differs from it by case only.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookAlike {
+pub struct SimilarName {
     pub name: String,
     pub other: String,
     /// The organization of users; `None` for organizations themselves.
     pub organization: Option<String>,
 }
 
-impl LookAlike {
+impl SimilarName {
     /// Those of the names `added` that differ from another of `all` by case only, each pair once. `all` are the
     /// names of one scope, those that were added among them.
     #[must_use]
@@ -36,7 +36,7 @@ impl LookAlike {
     }
 }
 
-impl fmt::Display for LookAlike {
+impl fmt::Display for SimilarName {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, other, organization } = self;
         match organization {
@@ -55,13 +55,13 @@ mod tests {
     fn each_pair_is_told_once_and_only_of_what_was_added() {
         let all = ["Ann", "ann", "ANN", "Bob", "bob", "Zoe"].map(str::to_owned);
         let told = |added: &[&str]| -> Vec<String> {
-            let found = LookAlike::among(&added.iter().copied().collect(), &all, Some("Acme Print"));
+            let found = SimilarName::among(&added.iter().copied().collect(), &all, Some("Acme Print"));
             found.iter().map(|pair| format!("{} {}", pair.name, pair.other)).collect()
         };
         assert_eq!(told(&["ann", "Zoe"]), ["ann Ann", "ann ANN"]);
         assert_eq!(told(&["Bob", "bob"]), ["bob Bob"]);
         assert!(told(&[]).is_empty());
-        let shown = LookAlike { name: "ann".into(), other: "Ann".into(), organization: Some("Acme Print".into()) };
+        let shown = SimilarName { name: "ann".into(), other: "Ann".into(), organization: Some("Acme Print".into()) };
         assert_eq!(shown.to_string(), "user \"ann\" of \"Acme Print\" differs from \"Ann\" by case only: they are two");
     }
 }

@@ -18,7 +18,7 @@ const BATCH: usize = 500;
 const ORPHAN_AGE: Duration = Duration::from_hours(24);
 
 /// The background work on blobs.
-pub struct Housekeeping {
+pub struct BlobMaintenance {
     blobs: Arc<dyn BlobStore>,
     ledger: Arc<dyn BlobLedger>,
     clock: Arc<dyn Clock>,
@@ -55,7 +55,7 @@ pub struct CheckReport {
     pub removed: u64,
 }
 
-impl Housekeeping {
+impl BlobMaintenance {
     /// Discarded blobs stay for `grace`, so that downloads under way finish (decision T18).
     #[must_use]
     pub fn new(blobs: Arc<dyn BlobStore>, ledger: Arc<dyn BlobLedger>, clock: Arc<dyn Clock>, grace: Duration) -> Self {

@@ -11,8 +11,8 @@ use std::collections::HashSet;
 
 const GRACE: Duration = Duration::from_hours(1);
 
-fn housekeeping(blobs: MockBlobStore, ledger: MockBlobLedger) -> Housekeeping {
-    Housekeeping::new(Arc::new(blobs), Arc::new(ledger), Arc::new(FixedClock::default()), GRACE)
+fn maintenance(blobs: MockBlobStore, ledger: MockBlobLedger) -> BlobMaintenance {
+    BlobMaintenance::new(Arc::new(blobs), Arc::new(ledger), Arc::new(FixedClock::default()), GRACE)
 }
 
 fn reference(number: u128, content: &[u8]) -> BlobReference {
@@ -57,7 +57,7 @@ fn ledger(references: Vec<BlobReference>, known: &'static [u128]) -> MockBlobLed
 
 async fn check(blobs: MockBlobStore, ledger: MockBlobLedger, repair: bool) -> (CheckReport, Vec<Finding>) {
     let mut findings = Vec::new();
-    let report = housekeeping(blobs, ledger).check(repair, |finding| findings.push(finding.clone())).await.unwrap();
+    let report = maintenance(blobs, ledger).check(repair, |finding| findings.push(finding.clone())).await.unwrap();
     (report, findings)
 }
 
@@ -70,7 +70,7 @@ async fn the_sweep_asks_for_what_is_older_than_the_grace_period() {
         .with(predicate::eq(at(-3_600)), predicate::eq(500))
         .once()
         .returning(|_, _| Ok(Vec::new()));
-    assert_eq!(housekeeping(MockBlobStore::new(), ledger).sweep().await.unwrap(), 0);
+    assert_eq!(maintenance(MockBlobStore::new(), ledger).sweep().await.unwrap(), 0);
 }
 
 /// A blob is forgotten only after it was removed, and batches follow until nothing is left.
@@ -94,7 +94,7 @@ async fn the_sweep_removes_blobs_before_it_forgets_them() {
                 .returning(|_| Ok(()));
         }
     }
-    assert_eq!(housekeeping(blobs, ledger).sweep().await.unwrap(), 3);
+    assert_eq!(maintenance(blobs, ledger).sweep().await.unwrap(), 3);
 }
 
 /// What couldn't be removed stays in the table for the next sweep, and keeps no other.
@@ -106,7 +106,7 @@ async fn a_blob_that_cannot_be_removed_is_not_forgotten() {
     blobs.expect_delete().times(2).returning(|_| Ok(()));
     let gone = |keys: &[BlobKey]| keys == [a_blob_key(1), a_blob_key(3)];
     ledger.expect_forget().withf(gone).once().returning(|_| Ok(()));
-    assert!(housekeeping(blobs, ledger).sweep().await.is_err());
+    assert!(maintenance(blobs, ledger).sweep().await.is_err());
 }
 
 /// Where nothing could be removed there is nothing to forget.
@@ -116,7 +116,7 @@ async fn a_store_that_removes_nothing_is_not_asked_for_ever() {
     ledger.expect_discarded_before().once().returning(|_, _| Ok(vec![a_blob_key(1)]));
     blobs.expect_delete().once().returning(|_| Err(StoreError::other("disk")));
     ledger.expect_forget().never();
-    assert!(housekeeping(blobs, ledger).sweep().await.is_err());
+    assert!(maintenance(blobs, ledger).sweep().await.is_err());
 }
 
 /// A blob that its store knows to be broken is what the check is there to find.
@@ -232,6 +232,6 @@ async fn a_failing_store_is_an_error_and_no_finding() {
     let mut blobs = MockBlobStore::new();
     blobs.expect_read().returning(broken);
     let ledger = ledger(vec![reference(1, b"content")], &[]);
-    let outcome = housekeeping(blobs, ledger).check(true, |finding| panic!("{finding:?}")).await;
+    let outcome = maintenance(blobs, ledger).check(true, |finding| panic!("{finding:?}")).await;
     assert!(outcome.is_err());
 }
