@@ -6,8 +6,8 @@ WORKDIR /src
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    cargo build --release --locked --package server --bin platen \
-    && install -D target/release/platen /out/platen \
+    cargo build --profile dist --locked --package server --bin platen \
+    && install -D target/dist/platen /out/platen \
     && mkdir -p /out/data
 
 # The C library, certificates of public authorities, and nothing else: no shell, no package manager.

@@ -23,8 +23,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     seconds: Option<u64>,
 
-    /// The release binary to measure
-    #[arg(long, value_name = "FILE", default_value = "target/release/platen")]
+    /// The program to measure
+    #[arg(long, value_name = "FILE", default_value = "target/dist/platen")]
     pub(crate) platen: PathBuf,
 
     /// The program `weed` of SeaweedFS

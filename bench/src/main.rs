@@ -1,7 +1,7 @@
 //! Measures Platen beside what the database, the disk, a web server and SHA-1 do raw.
 //!
-//! It starts what it needs on loopback and in a folder of its own, drives the release binary over
-//! HTTP, and prints one table. `scripts/bench` builds and calls it; docs/performance.md explains the
+//! It starts what it needs on loopback and in a folder of its own, drives the program over HTTP,
+//! and prints one table. `scripts/bench` builds and calls it; docs/performance.md explains the
 //! rows. It knows the product by its interfaces only and depends on none of its crates.
 
 #![expect(clippy::cast_precision_loss, reason = "counts and times of a measurement are far below 2^52")]
