@@ -1,6 +1,6 @@
 //! The version of the workspace is the newest one that CHANGELOG.md describes.
 
-use crate::workspace::read;
+use tidy::workspace::read;
 
 #[test]
 fn the_changelog_describes_this_version() {

@@ -1,6 +1,6 @@
 //! The image is built from what `.dockerignore` lets through: all that the manifest names.
 
-use crate::workspace::read;
+use tidy::workspace::read;
 
 #[test]
 fn every_member_of_the_workspace_reaches_the_build_of_the_image() {

@@ -1,7 +1,7 @@
 //! Every decision is explained in docs/api.md and cited by a test.
 
-use crate::workspace::{none_of, read, sources};
 use std::collections::BTreeSet;
+use tidy::workspace::{none_of, read, sources};
 
 /// The letters of the decisions and how many each has.
 const DECISIONS: [(char, u8); 7] = [('R', 14), ('A', 9), ('O', 3), ('T', 20), ('L', 9), ('C', 7), ('D', 6)];

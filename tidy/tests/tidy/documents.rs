@@ -1,7 +1,7 @@
 //! Documents hold together: links lead somewhere, choices are recorded in one form.
 
-use crate::workspace::{has_extension, none_of, read, root, texts};
 use std::path::Path;
+use tidy::workspace::{has_extension, none_of, read, root, texts};
 
 fn documents() -> Vec<(String, String)> {
     texts().into_iter().filter(|(path, _)| has_extension(path, "md")).collect()

@@ -1,9 +1,9 @@
 //! Dependencies point inward only, and each framework stays in its adapter.
 
-use crate::workspace::{none_of, read, root, sources};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+use tidy::workspace::{none_of, read, root, sources};
 
 /// All that `domain` may use: no I/O, no framework, no runtime, no serde.
 const DOMAIN: [&str; 11] = [

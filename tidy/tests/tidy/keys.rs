@@ -1,6 +1,6 @@
 //! Every key of the configuration is described in docs/operations.md, with its default.
 
-use crate::workspace::{none_of, read};
+use tidy::workspace::{none_of, read};
 
 /// The keys that the server knows: name, and default where there is one.
 fn keys() -> Vec<(String, Option<String>)> {

@@ -1,7 +1,7 @@
 //! What is fuzzed is built from the same crates as the program.
 
-use crate::workspace::{none_of, read};
 use std::collections::BTreeSet;
+use tidy::workspace::{none_of, read};
 
 /// Names and versions of what a lock file holds.
 fn locked(path: &str) -> BTreeSet<(String, String)> {

@@ -1,4 +1,4 @@
-//! The tests that hold the shape of the workspace, and the reading of its files that they share.
+//! The tests that hold the shape of the workspace.
 
 #![expect(clippy::unwrap_used, reason = "a file that can't be read is a failed test")]
 
@@ -12,4 +12,3 @@ mod locks;
 mod metrics;
 mod sources;
 mod tour;
-mod workspace;

@@ -1,10 +1,10 @@
 //! The list of metrics is the truth: the code records all of it, docs/operations.md describes it, and
 //! dashboard and alerts name nothing else.
 
-use crate::workspace::{none_of, read, sources};
 use metering::{ALL, Kind, Metric};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use tidy::workspace::{none_of, read, sources};
 
 /// What the words `sum`, `rate` and so on act on: every name of a metric that a text holds.
 fn named(text: &str) -> BTreeSet<&str> {

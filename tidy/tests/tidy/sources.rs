@@ -1,6 +1,6 @@
 //! What holds for every file: its size, its opening, and what it must not hold.
 
-use crate::workspace::{none_of, sources, texts};
+use tidy::workspace::{none_of, sources, texts};
 
 /// Longest source file in lines.
 const LINES: usize = 500;

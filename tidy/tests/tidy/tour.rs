@@ -1,7 +1,7 @@
 //! What the README tells people to type is what `examples/tour.sh` and `scripts/test` run.
 
-use crate::workspace::{read, root, sources};
 use std::os::unix::fs::PermissionsExt;
+use tidy::workspace::{read, root, sources};
 
 /// The commands of the `sh` blocks of a document, continued lines joined, blanks made one.
 fn commands(document: &str) -> Vec<String> {

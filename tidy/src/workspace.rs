@@ -1,24 +1,24 @@
-//! The workspace as files: where it is, which text files it has, what is in them.
+//! The workspace as files: its folder, its text files and their contents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What holds what is made, not what is written. (In a further work tree `.git` is a file.)
+/// Folders of build products and of data. (In a further work tree `.git` is a file.)
 const MADE: [&str; 4] = ["target", "data", ".git", ".venv"];
 
 /// The folder of the workspace.
-pub(crate) fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
 /// The contents of a file of the workspace.
-pub(crate) fn read(path: &str) -> String {
+pub fn read(path: &str) -> String {
     let full = root().join(path);
     fs::read_to_string(&full).unwrap_or_else(|error| panic!("{}: {error}", full.display()))
 }
 
 /// Every text file of the workspace with its path from the root, in order.
-pub(crate) fn texts() -> Vec<(String, String)> {
+pub fn texts() -> Vec<(String, String)> {
     let mut paths = Vec::new();
     collect(root(), &mut paths);
     paths.sort();
@@ -28,16 +28,16 @@ pub(crate) fn texts() -> Vec<(String, String)> {
 }
 
 /// The Rust sources among [`texts`].
-pub(crate) fn sources() -> Vec<(String, String)> {
+pub fn sources() -> Vec<(String, String)> {
     texts().into_iter().filter(|(path, _)| has_extension(path, "rs")).collect()
 }
 
-pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
+pub fn has_extension(path: &str, extension: &str) -> bool {
     Path::new(path).extension().is_some_and(|found| found == extension)
 }
 
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
-    // A folder of build products that somebody put into the tree says so by this file.
+    // Build tools mark their folders with this file.
     if folder.join("CACHEDIR.TAG").exists() {
         return;
     }
@@ -57,6 +57,6 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
 
 /// Fails with all of `problems`, one a line.
 #[track_caller]
-pub(crate) fn none_of(what: &str, problems: &[String]) {
+pub fn none_of(what: &str, problems: &[String]) {
     assert!(problems.is_empty(), "{what}:\n  {}\n", problems.join("\n  "));
 }
