@@ -5,6 +5,7 @@ mod model;
 mod repository;
 mod service;
 
+pub use command::{QueueLengthInput, RemainingInkInput, StatusInput, StatusValues, UpdateDeviceStatus};
 pub use model::{ConnectionState, DeviceStatus, QueueLength, RemainingInk, Status};
 pub use repository::DeviceStatusRepository;
 pub use service::DeviceStatusService;

@@ -6,6 +6,7 @@ mod model;
 mod repository;
 mod service;
 
+pub use command::{AddLog, AddLogInput, LogFilterInput};
 pub use filter::{LogFilter, Pattern};
 pub use model::{ListedLogEntry, LogType, NewLogEntry};
 pub use repository::LogRepository;

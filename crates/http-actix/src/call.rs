@@ -8,12 +8,12 @@ use crate::intake::Intake;
 use crate::reply::{Answer, Content};
 use crate::route::Operation;
 use crate::server::{Services, Shared};
-use crate::{device, docs, health, json, log, resource, server_status};
+use crate::{device, docs, extract, health, log, resource, server_status};
 use actix_web::dev::RequestHead;
 use domain::body::BodyError;
 use domain::caller::Caller;
 use domain::error::{Failure, Outcome, Reason, StoreError};
-use domain::json::Json;
+use serde::de::DeserializeOwned;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -69,10 +69,10 @@ impl Call<'_> {
     }
 
     /// The whole body as JSON.
-    pub(crate) async fn json(&mut self) -> Outcome<Json> {
+    pub(crate) async fn json<T: DeserializeOwned + Default>(&mut self) -> Outcome<T> {
         let limit = self.shared.config.limits.max_json_size;
         let text = self.intake.collect(self.admission.coding, limit).await.map_err(json_failure)?;
-        json::parse(&text).map_err(|error| Reason::JsonInvalid.because(error))
+        extract::json::parse(&text).map_err(|error| Reason::JsonInvalid.because(error))
     }
 
     /// The parts of the body.

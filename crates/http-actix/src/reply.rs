@@ -9,6 +9,7 @@ use domain::blob::ByteStream;
 use domain::error::StoreError;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use serde::Serialize;
 
 /// Bytes of an array that are written before they are sent.
 const ARRAY_CHUNK: usize = 32 * 1024;
@@ -60,6 +61,12 @@ impl Answer {
         }
         self
     }
+}
+
+/// Appends `value` as JSON.
+pub(crate) fn push_json(text: &mut String, value: &impl Serialize) {
+    // What is answered are structs of texts and numbers: writing them never fails.
+    text.push_str(&serde_json::to_string(value).unwrap_or_default());
 }
 
 /// A JSON array of the items of a stream, each written by `write`. The beginning is awaited, so that a

@@ -1,112 +1,171 @@
-//! What the JSON body of a status update says.
+//! The typed command of a status update, which can only be built right.
 
 #[cfg(test)]
 mod tests;
 
 use super::{ConnectionState, DeviceStatus, QueueLength, RemainingInk, Status};
-use crate::detail::quoted_json;
+use crate::detail::quoted;
 use crate::error::{Failure, Outcome, Reason};
 use crate::guid::DeviceGuid;
-use crate::json::Json;
 use crate::text::{is_blank, storable};
 use crate::timestamp::Timestamp;
 
-/// The member DeviceGUID as it was sent; it is checked before all else (decision D1).
-pub(super) fn read_device(body: &Json) -> Outcome<String> {
-    let missing = || Reason::DeviceGuidRequired.because("DeviceGUID is missing or blank");
-    let value = body.member("DeviceGUID").ok_or_else(missing)?;
-    let text = value.as_text().map_or_else(|| value.to_string(), str::to_owned);
-    if is_blank(&text) { Err(missing()) } else { Ok(text) }
+/// Replaces the status of a device (interface 4.10).
+#[derive(Debug)]
+pub struct UpdateDeviceStatus {
+    /// A GUID as it was sent.
+    pub(super) device: String,
+    pub(super) values: Outcome<StatusValues>,
 }
 
-impl DeviceStatus {
-    /// Reads all but the device (decisions D2–D4).
-    pub(super) fn read(body: &Json, device: DeviceGuid, received: Timestamp) -> Outcome<Self> {
-        let text = |name: &str| body.text_member(name).map(storable);
+impl UpdateDeviceStatus {
+    /// What is wrong with `values` is answered only after the device was found (decision D1).
+    ///
+    /// # Errors
+    /// [`Reason::DeviceGuidRequired`].
+    pub fn new(device: Option<String>, values: Outcome<StatusValues>) -> Outcome<Self> {
+        let device = device.filter(|device| !is_blank(device));
+        let device = device.ok_or_else(|| Reason::DeviceGuidRequired.because("DeviceGUID is missing or blank"))?;
+        Ok(Self { device, values })
+    }
+}
+
+/// The members of a status as they were sent (interface 2.8).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StatusInput {
+    pub status: Option<String>,
+    pub message: Option<String>,
+    /// Degrees Celsius.
+    pub temperature: Option<f64>,
+    pub connection_state: Option<String>,
+    pub connection_message: Option<String>,
+    pub remaining_inks: Vec<RemainingInkInput>,
+    pub queue_length: Option<QueueLengthInput>,
+}
+
+/// The members of an ink as they were sent (interface 2.8).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RemainingInkInput {
+    pub index: Option<f64>,
+    pub name: Option<String>,
+    /// Millilitres.
+    pub level: Option<f64>,
+    /// Millilitres.
+    pub max_level: Option<f64>,
+}
+
+/// The members of QueueLength as they were sent (interface 2.8).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct QueueLengthInput {
+    pub length: Option<f64>,
+    pub area: Option<f64>,
+    pub sheets: Option<f64>,
+}
+
+/// All of a status but its device and its time of receipt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatusValues {
+    status: Status,
+    message: Option<String>,
+    temperature: Option<f64>,
+    connection_state: Option<ConnectionState>,
+    connection_message: Option<String>,
+    remaining_inks: Vec<RemainingInk>,
+    queue_length: QueueLength,
+}
+
+impl StatusValues {
+    /// Decisions D2 to D4.
+    ///
+    /// # Errors
+    /// [`Reason::StatusInvalid`], [`Reason::QueueLengthInvalid`], [`Reason::TemperatureInvalid`],
+    /// [`Reason::ConnectionStateInvalid`] and [`Reason::RemainingInksInvalid`], in this order.
+    pub fn new(input: StatusInput) -> Outcome<Self> {
+        let text = |text: Option<String>| text.map(|text| storable(&text));
         Ok(Self {
-            device,
-            received,
-            status: read_status(body)?,
-            queue_length: QueueLength::read(body.member("QueueLength"))?,
-            message: text("Message"),
-            temperature: read_temperature(body)?,
-            connection_state: read_connection_state(body)?,
-            connection_message: text("ConnectionMessage"),
-            remaining_inks: read_inks(body)?,
+            status: read_status(input.status.as_deref())?,
+            queue_length: QueueLength::new(input.queue_length)?,
+            message: text(input.message),
+            temperature: read_temperature(input.temperature)?,
+            connection_state: input.connection_state.as_deref().map(read_connection_state).transpose()?,
+            connection_message: text(input.connection_message),
+            remaining_inks: input
+                .remaining_inks
+                .into_iter()
+                .enumerate()
+                .map(|(place, ink)| RemainingInk::new(place, ink))
+                .collect::<Outcome<_>>()?,
         })
     }
-}
 
-fn shown(value: Option<&Json>) -> String {
-    value.map_or_else(|| "missing".to_owned(), quoted_json)
-}
-
-fn read_status(body: &Json) -> Outcome<Status> {
-    let value = body.member("Status");
-    let status = value.and_then(Json::as_text).and_then(Status::parse);
-    status.ok_or_else(|| Reason::StatusInvalid.because(format!("Status is {}", shown(value))))
-}
-
-fn read_temperature(body: &Json) -> Outcome<Option<f64>> {
-    let Some(value) = body.member("Temperature") else {
-        return Ok(None);
-    };
-    let invalid = || Reason::TemperatureInvalid.because(format!("Temperature is {}", shown(Some(value))));
-    value.as_number().map(Some).ok_or_else(invalid)
-}
-
-fn read_connection_state(body: &Json) -> Outcome<Option<ConnectionState>> {
-    let Some(value) = body.member("ConnectionState") else {
-        return Ok(None);
-    };
-    let invalid = || Reason::ConnectionStateInvalid.because(format!("ConnectionState is {}", shown(Some(value))));
-    value.as_text().and_then(ConnectionState::parse).map(Some).ok_or_else(invalid)
-}
-
-/// Decision D4: a single object counts as an array of one.
-fn read_inks(body: &Json) -> Outcome<Vec<RemainingInk>> {
-    match body.member("RemainingInks") {
-        None => Ok(Vec::new()),
-        Some(Json::Array(inks)) => inks.iter().enumerate().map(|(place, ink)| RemainingInk::read(place, ink)).collect(),
-        Some(ink @ Json::Object(_)) => Ok(vec![RemainingInk::read(0, ink)?]),
-        other => Err(Reason::RemainingInksInvalid.because(format!("RemainingInks is {}", shown(other)))),
+    pub(super) fn into_status(self, device: DeviceGuid, received: Timestamp) -> DeviceStatus {
+        let Self { status, message, temperature, connection_state, connection_message, remaining_inks, queue_length } =
+            self;
+        DeviceStatus {
+            device,
+            received,
+            status,
+            message,
+            temperature,
+            connection_state,
+            connection_message,
+            remaining_inks,
+            queue_length,
+        }
     }
+}
+
+fn read_status(text: Option<&str>) -> Outcome<Status> {
+    let invalid = |shown: &str| Reason::StatusInvalid.because(format!("Status is {shown}"));
+    let text = text.ok_or_else(|| invalid("missing"))?;
+    Status::parse(text).ok_or_else(|| invalid(&quoted(text)))
+}
+
+fn read_temperature(degrees: Option<f64>) -> Outcome<Option<f64>> {
+    match degrees {
+        Some(degrees) if !degrees.is_finite() => {
+            Err(Reason::TemperatureInvalid.because(format!("Temperature is {degrees}")))
+        }
+        _ => Ok(degrees),
+    }
+}
+
+fn read_connection_state(text: &str) -> Outcome<ConnectionState> {
+    let invalid = || Reason::ConnectionStateInvalid.because(format!("ConnectionState is {}", quoted(text)));
+    ConnectionState::parse(text).ok_or_else(invalid)
 }
 
 impl RemainingInk {
-    fn read(place: usize, ink: &Json) -> Outcome<Self> {
+    /// Decision D4. A name that is empty is kept: the level counts more.
+    fn new(place: usize, input: RemainingInkInput) -> Outcome<Self> {
         let invalid = |name: &str| {
-            let detail = format!("item {place} of RemainingInks: {name} is {}", shown(ink.member(name)));
+            let detail = format!("item {place} of RemainingInks: {name} is missing or of the wrong type");
             Reason::RemainingInksInvalid.because(detail)
         };
-        let number = |name: &str| ink.member(name).and_then(Json::as_number).ok_or_else(|| invalid(name));
-        let name = ink.text_member("InkName").filter(|name| !is_blank(name)).ok_or_else(|| invalid("InkName"))?;
+        let number =
+            |number: Option<f64>, name| number.filter(|number| number.is_finite()).ok_or_else(|| invalid(name));
+        let name = input.name.ok_or_else(|| invalid("InkName"))?;
         Ok(Self {
-            index: number("InkIndex")?,
-            name: storable(name),
-            level: number("Level")?,
-            max_level: number("MaxLevel")?,
+            index: number(input.index, "InkIndex")?,
+            name: storable(&name),
+            level: number(input.level, "Level")?,
+            max_level: number(input.max_level, "MaxLevel")?,
         })
     }
 }
 
 impl QueueLength {
     /// Decision D3.
-    fn read(value: Option<&Json>) -> Outcome<Self> {
+    fn new(input: Option<QueueLengthInput>) -> Outcome<Self> {
         let invalid = |detail: &str| -> Failure { Reason::QueueLengthInvalid.because(format!("QueueLength {detail}")) };
-        let Some(value @ Json::Object(_)) = value else {
-            return Err(invalid(&format!("is {}", shown(value))));
-        };
-        let mut given = Vec::new();
-        for name in ["Length", "Area", "Sheets"] {
-            let Some(member) = value.member(name) else {
-                continue;
-            };
-            let number =
-                member.as_number().filter(|number| *number >= 0.0 && (name != "Sheets" || number.fract() == 0.0));
-            let number = number.ok_or_else(|| invalid(&format!("has {name} {}", quoted_json(member))))?;
-            // Negative zero is no negative number, but it is kept as zero.
-            given.push((name, number.abs()));
+        let QueueLengthInput { length, area, sheets } = input.ok_or_else(|| invalid("is missing"))?;
+        let sent = [("Length", length), ("Area", area), ("Sheets", sheets)];
+        let given: Vec<(&str, f64)> = sent.into_iter().filter_map(|(name, number)| Some((name, number?))).collect();
+        for (name, number) in &given {
+            let is_measure = number.is_finite() && *number >= 0.0 && (*name != "Sheets" || number.fract() == 0.0);
+            if !is_measure {
+                return Err(invalid(&format!("has {name} {number}")));
+            }
         }
         let positive: Vec<_> = given.iter().filter(|(_, number)| *number > 0.0).collect();
         let (name, number) = match (&given[..], &positive[..]) {
@@ -116,6 +175,8 @@ impl QueueLength {
             (_, [only]) => **only,
             _ => return Err(invalid("has several positive members")),
         };
+        // Negative zero is no negative number, but it is kept as zero.
+        let number = number.abs();
         Ok(match name {
             "Length" => Self::Length(number),
             "Area" => Self::Area(number),

@@ -3,15 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use super::command::read_device;
-use super::{DeviceStatus, DeviceStatusRepository};
+use super::{DeviceStatusRepository, UpdateDeviceStatus};
 use crate::caller::Caller;
 use crate::clock::Clock;
 use crate::detail::quoted;
 use crate::error::{Outcome, Reason};
 use crate::fleet::FleetDirectory;
 use crate::guid::DeviceGuid;
-use crate::json::Json;
 use std::sync::Arc;
 
 /// The use case of interface 4.10.
@@ -22,7 +20,6 @@ pub struct DeviceStatusService {
 }
 
 impl DeviceStatusService {
-    /// Puts the use case over its ports.
     #[must_use]
     pub fn new(
         statuses: Arc<dyn DeviceStatusRepository>,
@@ -33,14 +30,13 @@ impl DeviceStatusService {
     }
 
     /// Replaces the last status of a device of the caller's organization (decisions D1–D6).
-    pub async fn update(&self, caller: &Caller, body: &Json) -> Outcome<()> {
+    pub async fn update(&self, caller: &Caller, command: UpdateDeviceStatus) -> Outcome<()> {
         let received = self.clock.now();
-        let body = body.unwrapped();
-        let device = read_device(body)?;
+        let UpdateDeviceStatus { device, values } = command;
         let not_found = || Reason::DeviceNotFound.because(format!("DeviceGUID {} is not registered", quoted(&device)));
         let guid = DeviceGuid::parse(&device).ok_or_else(not_found)?;
         self.fleet.find_device(caller.organization, guid).await?.ok_or_else(not_found)?;
-        let status = DeviceStatus::read(body, guid, received)?;
+        let status = values?.into_status(guid, received);
         Ok(self.statuses.put(caller.organization, status).await?)
     }
 }

@@ -1,21 +1,34 @@
-//! What the JSON bodies of the log operations ask for.
+//! What can be asked of the log: typed commands that can only be built right.
 
 #[cfg(test)]
 mod tests;
 
 use super::{LogFilter, LogType, Pattern};
-use crate::detail::{quoted, quoted_json};
+use crate::detail::quoted;
 use crate::error::{Outcome, Reason};
-use crate::json::Json;
 use crate::text::{cut, is_blank, storable};
 use crate::timestamp::Timestamp;
 
 /// Longest RipVersion that is kept, in characters (decision L3).
 const MAX_VERSION: usize = 64;
 
-/// A submitted log entry (interface 2.5), its references not looked up yet.
+/// The members of a submitted log entry as they were sent (interface 2.5).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddLogInput {
+    pub computer: Option<String>,
+    pub log_type: Option<String>,
+    pub description: Option<String>,
+    pub rip_version: Option<String>,
+    pub device: Option<String>,
+    pub queue: Option<String>,
+    pub job: Option<String>,
+    pub job_name: Option<String>,
+}
+
+/// Adds a log entry (interface 4.7).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Submission {
+pub struct AddLog {
+    /// GUIDs as they were sent: a malformed one is not found, in the order of decision L2.
     pub(super) computer: String,
     pub(super) device: Option<String>,
     pub(super) queue: Option<String>,
@@ -26,57 +39,66 @@ pub(super) struct Submission {
     pub(super) job_name: Option<String>,
 }
 
-impl Submission {
-    /// Reads the body of "add log".
-    pub(super) fn read(body: &Json) -> Outcome<Self> {
-        let body = body.unwrapped();
-        let required = |name: &str| {
-            let text = body.text_member(name).filter(|text| !is_blank(text));
-            text.ok_or_else(|| Reason::LogFieldsRequired.because(format!("{name} is missing or blank")))
+impl AddLog {
+    /// # Errors
+    /// [`Reason::LogFieldsRequired`] (decision L1). An optional text that is blank counts as absent.
+    pub fn new(input: AddLogInput) -> Outcome<Self> {
+        let required = |text: Option<String>, name: &str| {
+            given(text).ok_or_else(|| Reason::LogFieldsRequired.because(format!("{name} is missing or blank")))
         };
-        let computer = required("ComputerGUID")?.to_owned();
-        let log_type = required("Type")?;
-        let log_type = LogType::parse(log_type).ok_or_else(|| {
-            let detail = format!("Type is {}, neither log nor configuration", quoted(log_type));
+        let computer = required(input.computer, "ComputerGUID")?;
+        let log_type = required(input.log_type, "Type")?;
+        let log_type = LogType::parse(&log_type).ok_or_else(|| {
+            let detail = format!("Type is {}, neither log nor configuration", quoted(&log_type));
             Reason::LogFieldsRequired.because(detail)
         })?;
-        let description = storable(required("Description")?);
-        let text = |name: &str| body.text_member(name).filter(|text| !is_blank(text)).map(storable);
+        let description = required(input.description, "Description")?;
         Ok(Self {
             computer,
-            device: reference(body, "DeviceGUID"),
-            queue: reference(body, "QueueGUID"),
-            job: reference(body, "JobGUID"),
+            device: given(input.device),
+            queue: given(input.queue),
+            job: given(input.job),
             log_type,
-            description,
-            rip_version: text("RipVersion").map(|version| cut(&version, MAX_VERSION)),
-            job_name: text("JobName"),
+            description: storable(&description),
+            rip_version: given(input.rip_version).map(|version| cut(&storable(&version), MAX_VERSION)),
+            job_name: given(input.job_name).map(|name| storable(&name)),
         })
     }
 }
 
-/// An optional reference: an empty one is absent (decision L2); one that isn't even a text stays as
-/// a malformed GUID, which is then not found (decision R7).
-fn reference(body: &Json, name: &str) -> Option<String> {
-    let value = body.member(name)?;
-    let text = value.as_text().map_or_else(|| value.to_string(), str::to_owned);
-    (!is_blank(&text)).then_some(text)
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !is_blank(text))
+}
+
+/// The filters of a log list as they were sent (interface 4.9).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogFilterInput {
+    pub serial_number: Option<String>,
+    pub user: Option<String>,
+    pub source: Option<String>,
+    pub version: Option<String>,
+    pub computer: Option<String>,
+    pub from: Option<String>,
+    pub to: Option<String>,
+    pub log_type: Option<String>,
 }
 
 impl LogFilter {
-    /// Reads the body of "get logs" (decisions L5–L7).
-    pub(super) fn read(body: &Json) -> Outcome<Self> {
-        let body = body.unwrapped();
-        let (from, to) = read_date_time(body)?;
+    /// Decisions L5 to L7: a filter that is empty is not given.
+    ///
+    /// # Errors
+    /// [`Reason::DateTimeInvalid`], [`Reason::LogTypeInvalid`], and [`Reason::LogFieldsRequired`] where no filter is given.
+    pub fn new(input: LogFilterInput) -> Outcome<Self> {
+        let pattern = |text: Option<String>| not_empty(text).map(|text| Pattern::new(&storable(&text)));
         let filter = Self {
-            serial_number: pattern(body, "SerialNumber")?,
-            user: pattern(body, "User")?,
-            source: pattern(body, "Source")?,
-            version: pattern(body, "Version")?,
-            computer: pattern(body, "Computer")?,
-            from,
-            to,
-            log_type: read_log_type(body)?,
+            from: point(input.from, "From")?,
+            to: point(input.to, "To")?,
+            serial_number: pattern(input.serial_number),
+            user: pattern(input.user),
+            source: pattern(input.source),
+            version: pattern(input.version),
+            computer: pattern(input.computer),
+            log_type: log_type(input.log_type)?,
         };
         if filter == Self::default() {
             return Err(Reason::LogFieldsRequired.because("no filter is given"));
@@ -85,50 +107,22 @@ impl LogFilter {
     }
 }
 
-/// The filter `name`, unless it is not given: absent, null, an empty text or an empty object (decision L7).
-fn given<'a>(body: &'a Json, name: &str) -> Option<&'a Json> {
-    body.member(name).filter(|value| match value {
-        Json::Text(text) => !text.is_empty(),
-        Json::Object(members) => !members.is_empty(),
-        _ => true,
-    })
+fn not_empty(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
 }
 
-fn pattern(body: &Json, name: &str) -> Outcome<Option<Pattern>> {
-    let Some(value) = given(body, name) else {
-        return Ok(None);
+fn point(text: Option<String>, name: &str) -> Outcome<Option<Timestamp>> {
+    let read = |text: String| {
+        let invalid = || Reason::DateTimeInvalid.because(format!("{name} is {}", quoted(&text)));
+        Timestamp::parse(&text).ok_or_else(invalid)
     };
-    match value.as_text() {
-        Some(text) => Ok(Some(Pattern::new(&storable(text)))),
-        None => Err(Reason::LogFieldsRequired.because(format!("the filter {name} is not a text"))),
-    }
+    not_empty(text).map(read).transpose()
 }
 
-fn read_log_type(body: &Json) -> Outcome<Option<LogType>> {
-    let Some(value) = given(body, "LogType") else {
-        return Ok(None);
+fn log_type(text: Option<String>) -> Outcome<Option<LogType>> {
+    let read = |text: String| {
+        let invalid = || Reason::LogTypeInvalid.because(format!("LogType is {}", quoted(&text)));
+        LogType::parse(&text).ok_or_else(invalid)
     };
-    match value.as_text().and_then(LogType::parse) {
-        Some(log_type) => Ok(Some(log_type)),
-        None => Err(Reason::LogTypeInvalid.because(format!("LogType is {}", quoted_json(value)))),
-    }
-}
-
-fn read_date_time(body: &Json) -> Outcome<(Option<Timestamp>, Option<Timestamp>)> {
-    let Some(range) = given(body, "DateTime") else {
-        return Ok((None, None));
-    };
-    if !matches!(range, Json::Object(_)) {
-        return Err(Reason::DateTimeInvalid.because("DateTime is not an object with From and To"));
-    }
-    let point = |name: &str| -> Outcome<Option<Timestamp>> {
-        let Some(value) = given(range, name) else {
-            return Ok(None);
-        };
-        match value.as_text().and_then(Timestamp::parse) {
-            Some(point) => Ok(Some(point)),
-            None => Err(Reason::DateTimeInvalid.because(format!("{name} is {}", quoted_json(value)))),
-        }
-    };
-    Ok((point("From")?, point("To")?))
+    not_empty(text).map(read).transpose()
 }

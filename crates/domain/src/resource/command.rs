@@ -6,7 +6,7 @@ mod tests;
 use super::{Domain, ListFilter, Meta, PmmKey, ResourceType};
 use crate::checksum::Sha1Checksum;
 use crate::detail::{quoted, quoted_json};
-use crate::error::{Failure, Outcome, Reason};
+use crate::error::{Outcome, Reason};
 use crate::guid::ResourceGuid;
 use crate::json::Json;
 use crate::text::{Folded, is_blank, storable};
@@ -65,42 +65,43 @@ fn read_domain(body: &Json) -> Outcome<Option<Domain>> {
 }
 
 impl ListFilter {
-    /// Reads the body of a resource list (decision T19).
-    pub(super) fn read(body: &Json) -> Outcome<Self> {
-        let body = body.unwrapped();
-        let refused = |detail: &str| Reason::ResourceTypesRequired.because(detail);
-        let types = match body.member("ResourceTypes") {
-            Some(Json::Array(types)) => types,
-            Some(_) => return Err(refused("ResourceTypes is not an array")),
-            None => return Err(refused("ResourceTypes is missing")),
-        };
-        let mut named = Vec::new();
-        for entry in types.iter().filter(|entry| **entry != Json::Null) {
-            let Json::Text(name) = entry else {
-                return Err(refused(&format!("ResourceTypes holds {}, not a text", quoted_json(entry))));
-            };
-            named.push(name);
+    /// Resources of the types that are named, `*` for all, and of the domain, by default Private (decision T19).
+    ///
+    /// # Errors
+    /// [`Reason::ResourceTypesRequired`] and [`Reason::DomainInvalid`].
+    pub fn new(types: &[String], domain: Option<&str>) -> Outcome<Self> {
+        if types.is_empty() {
+            return Err(Reason::ResourceTypesRequired.because("ResourceTypes is empty"));
         }
-        if named.is_empty() {
-            return Err(refused("ResourceTypes is empty"));
-        }
-        let all = named.iter().any(|name| *name == "*");
+        let all = types.iter().any(|name| name == "*");
         // Stored types hold no U+0000, and no type needs to be asked for twice.
-        let folded: BTreeSet<Folded> = named.into_iter().map(|name| Folded::of(&storable(name))).collect();
+        let folded: BTreeSet<Folded> = types.iter().map(|name| Folded::of(&storable(name))).collect();
         let types = (!all).then(|| folded.into_iter().collect());
-        Ok(Self { types, domain: read_domain(body)?.unwrap_or(Domain::Private) })
+        Ok(Self { types, domain: parse_domain(domain)?.unwrap_or(Domain::Private) })
     }
 }
 
+/// Decision T10.
+fn parse_domain(text: Option<&str>) -> Outcome<Option<Domain>> {
+    let invalid = |text: &str| Reason::DomainInvalid.because(format!("Domain is {}", quoted(text)));
+    text.map(|text| Domain::parse(text).ok_or_else(|| invalid(text))).transpose()
+}
+
 impl PmmKey {
-    /// Reads the body of a PMM lookup (decision T20).
-    pub(super) fn read(body: &Json) -> Outcome<Self> {
-        let body = body.unwrapped();
-        let required = |name: &str| -> Result<Folded, Failure> {
-            let text = body.text_member(name).filter(|text| !is_blank(text));
+    /// The values of a PMM lookup (decision T20).
+    ///
+    /// # Errors
+    /// [`Reason::PmmValuesRequired`] where one is missing or blank.
+    pub fn new(profile_group: Option<String>, media: Option<String>, mode: Option<String>) -> Outcome<Self> {
+        let required = |text: Option<String>, name: &str| -> Outcome<Folded> {
+            let text = text.filter(|text| !is_blank(text));
             let text = text.ok_or_else(|| Reason::PmmValuesRequired.because(format!("{name} is missing or blank")))?;
-            Ok(Folded::of(&storable(text)))
+            Ok(Folded::of(&storable(&text)))
         };
-        Ok(Self { profile_group: required("ProfileGroup")?, media: required("Media")?, mode: required("Mode")? })
+        Ok(Self {
+            profile_group: required(profile_group, "ProfileGroup")?,
+            media: required(media, "Media")?,
+            mode: required(mode, "Mode")?,
+        })
     }
 }

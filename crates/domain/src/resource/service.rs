@@ -92,16 +92,15 @@ impl ResourceService {
     pub fn list(
         &self,
         caller: &Caller,
-        body: &Json,
-    ) -> Outcome<BoxStream<'static, Result<ResourceListItem, StoreError>>> {
-        Ok(self.resources.list(caller.organization, ListFilter::read(body)?))
+        filter: ListFilter,
+    ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
+        self.resources.list(caller.organization, filter)
     }
 
     /// Looks one of the caller's own resources up by ProfileGroup, Media and Mode (interface 4.6,
     /// decision T20).
-    pub async fn find_by_pmm(&self, caller: &Caller, body: &Json) -> Outcome<StoredResource> {
-        let key = PmmKey::read(body)?;
-        let found = self.resources.find_by_pmm(caller.organization, &key).await?;
+    pub async fn find_by_pmm(&self, caller: &Caller, key: &PmmKey) -> Outcome<StoredResource> {
+        let found = self.resources.find_by_pmm(caller.organization, key).await?;
         found.ok_or_else(|| Reason::PmmNotFound.because("no resource with these ProfileGroup, Media and Mode"))
     }
 

@@ -1,20 +1,160 @@
 //! Update the status of a device (interface 4.10).
 
+#[cfg(test)]
+mod tests;
+
 use crate::call::{Call, to_its_end};
 use crate::error::Fault;
+use crate::extract::json::{FromJson, Lenient, read_object};
 use crate::openapi::description::Description;
 use crate::openapi::schema::{closed_object, filled, guid, list_of, named, number, object, text, whole_number, words};
 use crate::reply::Answer;
-use domain::error::Reason;
+use domain::device_status::{QueueLengthInput, RemainingInkInput, StatusInput, StatusValues, UpdateDeviceStatus};
+use domain::error::{Failure, Reason};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
 
 const UPDATED: &str = "Device status successfully updated";
 
 pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body = call.json().await?;
+    let body: DeviceStatusBody = call.json().await?;
+    let command = UpdateDeviceStatus::try_from(body)?;
     let (services, caller) = (call.services(), call.caller());
-    to_its_end(async move { services.device_statuses.update(&caller, &body).await }).await?;
+    to_its_end(async move { services.device_statuses.update(&caller, command).await }).await?;
     Ok(Answer::success(UPDATED))
+}
+
+/// A device status as clients send it (interface 2.8).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(crate) struct DeviceStatusBody {
+    #[serde(rename = "DeviceGUID")]
+    device: Lenient<String>,
+    status: Lenient<String>,
+    message: Lenient<String>,
+    temperature: Lenient<f64>,
+    connection_state: Lenient<String>,
+    connection_message: Lenient<String>,
+    remaining_inks: Lenient<RemainingInksBody>,
+    queue_length: Lenient<QueueLengthBody>,
+}
+
+/// A single object counts as an array of one (decision D4).
+#[derive(Debug, Default)]
+struct RemainingInksBody(Vec<Lenient<RemainingInkBody>>);
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct RemainingInkBody {
+    ink_index: Lenient<f64>,
+    ink_name: Lenient<String>,
+    level: Lenient<f64>,
+    max_level: Lenient<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct QueueLengthBody {
+    length: Lenient<f64>,
+    area: Lenient<f64>,
+    sheets: Lenient<f64>,
+}
+
+impl FromJson for RemainingInksBody {
+    fn from_json(json: &RawValue) -> Option<Self> {
+        let single = || RemainingInkBody::from_json(json).map(|ink| vec![Lenient::Value(ink)]);
+        Vec::from_json(json).or_else(single).map(Self)
+    }
+}
+
+impl FromJson for RemainingInkBody {
+    fn from_json(json: &RawValue) -> Option<Self> {
+        read_object(json)
+    }
+}
+
+impl FromJson for QueueLengthBody {
+    fn from_json(json: &RawValue) -> Option<Self> {
+        read_object(json)
+    }
+}
+
+impl TryFrom<DeviceStatusBody> for UpdateDeviceStatus {
+    type Error = Failure;
+
+    fn try_from(mut body: DeviceStatusBody) -> Result<Self, Failure> {
+        // Whatever is no GUID is not found (decisions D1, R7).
+        let device = std::mem::take(&mut body.device).or_json();
+        Self::new(device, StatusInput::try_from(body).and_then(StatusValues::new))
+    }
+}
+
+impl TryFrom<DeviceStatusBody> for StatusInput {
+    type Error = Failure;
+
+    fn try_from(body: DeviceStatusBody) -> Result<Self, Failure> {
+        let queue_length = |json: &str| Reason::QueueLengthInvalid.because(format!("QueueLength is {json}"));
+        let temperature = |json: &str| Reason::TemperatureInvalid.because(format!("Temperature is {json}"));
+        let inks = |json: &str| Reason::RemainingInksInvalid.because(format!("RemainingInks is {json}"));
+        Ok(Self {
+            status: body.status.or_json(),
+            queue_length: body.queue_length.or_refuse(queue_length)?.map(QueueLengthInput::try_from).transpose()?,
+            message: body.message.or_absent(),
+            temperature: or_blank(body.temperature).or_refuse(temperature)?,
+            connection_state: body.connection_state.or_json(),
+            connection_message: body.connection_message.or_absent(),
+            remaining_inks: body
+                .remaining_inks
+                .or_refuse(inks)?
+                .map(RemainingInksBody::read)
+                .transpose()?
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// Clients without a thermometer send an empty text.
+fn or_blank(temperature: Lenient<f64>) -> Lenient<f64> {
+    match temperature {
+        Lenient::Other(json) if json.trim_matches('"').trim().is_empty() => Lenient::Absent,
+        other => other,
+    }
+}
+
+impl TryFrom<QueueLengthBody> for QueueLengthInput {
+    type Error = Failure;
+
+    fn try_from(body: QueueLengthBody) -> Result<Self, Failure> {
+        let number = |number: Lenient<f64>, name: &str| {
+            number.or_refuse(|json| Reason::QueueLengthInvalid.because(format!("QueueLength has {name} {json}")))
+        };
+        Ok(Self {
+            length: number(body.length, "Length")?,
+            area: number(body.area, "Area")?,
+            sheets: number(body.sheets, "Sheets")?,
+        })
+    }
+}
+
+impl RemainingInksBody {
+    fn read(self) -> Result<Vec<RemainingInkInput>, Failure> {
+        let read = |(place, ink): (usize, Lenient<RemainingInkBody>)| {
+            let refuse = |name: &str, json: &str| {
+                let detail = format!("item {place} of RemainingInks: {name} is {json}");
+                Reason::RemainingInksInvalid.because(detail)
+            };
+            let number = |number: Lenient<f64>, name: &str| number.or_refuse(|json| refuse(name, json));
+            let ink = ink.or_absent().unwrap_or_default();
+            Ok(RemainingInkInput {
+                index: number(ink.ink_index, "InkIndex")?,
+                name: ink.ink_name.or_refuse(|json| refuse("InkName", json))?,
+                level: number(ink.level, "Level")?,
+                max_level: number(ink.max_level, "MaxLevel")?,
+            })
+        };
+        self.0.into_iter().enumerate().map(read).collect()
+    }
 }
 
 pub(crate) fn description() -> Description {

@@ -1,19 +1,63 @@
 //! Add a log entry (interface 4.7).
 
+#[cfg(test)]
+mod tests;
+
 use crate::call::{Call, to_its_end};
 use crate::error::Fault;
+use crate::extract::json::Lenient;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{filled, guid, object, text, words};
 use crate::reply::Answer;
-use domain::error::Reason;
+use domain::error::{Failure, Reason};
+use domain::log_entry::{AddLog, AddLogInput};
+use serde::Deserialize;
 
 const ADDED: &str = "Log successfully added";
 
 pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body = call.json().await?;
+    let body: LogEntryBody = call.json().await?;
+    let command = AddLog::try_from(body)?;
     let (services, caller) = (call.services(), call.caller());
-    to_its_end(async move { services.logs.add(&caller, &body).await }).await?;
+    to_its_end(async move { services.logs.add(&caller, command).await }).await?;
     Ok(Answer::success(ADDED))
+}
+
+/// A log entry as clients send it (interface 2.5).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(crate) struct LogEntryBody {
+    #[serde(rename = "ComputerGUID")]
+    computer: Lenient<String>,
+    #[serde(rename = "Type")]
+    log_type: Lenient<String>,
+    description: Lenient<String>,
+    rip_version: Lenient<String>,
+    #[serde(rename = "DeviceGUID")]
+    device: Lenient<String>,
+    #[serde(rename = "QueueGUID")]
+    queue: Lenient<String>,
+    #[serde(rename = "JobGUID")]
+    job: Lenient<String>,
+    job_name: Lenient<String>,
+}
+
+impl TryFrom<LogEntryBody> for AddLog {
+    type Error = Failure;
+
+    fn try_from(body: LogEntryBody) -> Result<Self, Failure> {
+        Self::new(AddLogInput {
+            computer: body.computer.or_absent(),
+            log_type: body.log_type.or_absent(),
+            description: body.description.or_absent(),
+            rip_version: body.rip_version.or_absent(),
+            // Whatever is no GUID is not found (decision R7).
+            device: body.device.or_json(),
+            queue: body.queue.or_json(),
+            job: body.job.or_json(),
+            job_name: body.job_name.or_absent(),
+        })
+    }
 }
 
 pub(crate) fn description() -> Description {

@@ -1,31 +1,102 @@
 //! Get logs (interface 4.9).
 
+#[cfg(test)]
+mod tests;
+
 use crate::call::Call;
 use crate::error::Fault;
+use crate::extract::json::{FromJson, Lenient, read_object};
 use crate::openapi::description::Description;
 use crate::openapi::schema::{closed_object, list_of, named, text, time, words};
-use crate::reply::{Answer, array};
-use domain::error::Reason;
-use domain::json::Quoted;
-use domain::log_entry::ListedLogEntry;
-use std::fmt::Write;
+use crate::reply::{Answer, array, push_json};
+use domain::error::{Failure, Reason};
+use domain::log_entry::{ListedLogEntry, LogFilter, LogFilterInput};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
 
 pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body = call.json().await?;
-    let entries = call.shared.services.logs.list(&call.admission.caller, &body)?;
+    let body: LogFilterBody = call.json().await?;
+    let entries = call.shared.services.logs.list(&call.admission.caller, LogFilter::try_from(body)?);
     Ok(Answer::json(array(entries, write_entry).await?))
 }
 
+/// The filters of a log list as clients send them (interface 4.9).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(crate) struct LogFilterBody {
+    serial_number: Lenient<String>,
+    user: Lenient<String>,
+    source: Lenient<String>,
+    version: Lenient<String>,
+    computer: Lenient<String>,
+    date_time: Lenient<DateTimeBody>,
+    log_type: Lenient<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct DateTimeBody {
+    from: Lenient<String>,
+    to: Lenient<String>,
+}
+
+impl FromJson for DateTimeBody {
+    fn from_json(json: &RawValue) -> Option<Self> {
+        read_object(json)
+    }
+}
+
+impl TryFrom<LogFilterBody> for LogFilter {
+    type Error = Failure;
+
+    fn try_from(body: LogFilterBody) -> Result<Self, Failure> {
+        let text = |filter: Lenient<String>, name: &str| {
+            let refuse = |_: &str| Reason::LogFieldsRequired.because(format!("the filter {name} is not a text"));
+            or_not_given(filter).or_refuse(refuse)
+        };
+        let refuse = |_: &str| Reason::DateTimeInvalid.because("DateTime is not an object with From and To");
+        let DateTimeBody { from, to } = or_not_given(body.date_time).or_refuse(refuse)?.unwrap_or_default();
+        Self::new(LogFilterInput {
+            serial_number: text(body.serial_number, "SerialNumber")?,
+            user: text(body.user, "User")?,
+            source: text(body.source, "Source")?,
+            version: text(body.version, "Version")?,
+            computer: text(body.computer, "Computer")?,
+            from: or_not_given(from).or_json(),
+            to: or_not_given(to).or_json(),
+            log_type: or_not_given(body.log_type).or_json(),
+        })
+    }
+}
+
+/// An empty text or object in place of a filter is no filter (decision L7).
+fn or_not_given<T>(filter: Lenient<T>) -> Lenient<T> {
+    match filter {
+        Lenient::Other(json) if json == r#""""# || is_empty_object(&json) => Lenient::Absent,
+        other => other,
+    }
+}
+
+fn is_empty_object(json: &str) -> bool {
+    let inner = json.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    inner.is_some_and(|inner| inner.trim().is_empty())
+}
+
 /// A returned entry (interface 2.6).
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct EntryBody<'a> {
+    user: &'a str,
+    source: &'a str,
+    version: &'a str,
+    computer: &'a str,
+    description: &'a str,
+}
+
 fn write_entry(entry: &ListedLogEntry, text: &mut String) {
-    let [user, source, version, computer, description] =
-        [&entry.user, &entry.source, &entry.version, &entry.computer, &entry.description].map(|text| Quoted(text));
-    // Writing to a String never fails.
-    let _ = write!(
-        text,
-        r#"{{"User":{user},"Source":{source},"Version":{version},"Computer":{computer},"Description":{description}}}"#
-    );
+    let ListedLogEntry { user, source, version, computer, description } = entry;
+    push_json(text, &EntryBody { user, source, version, computer, description });
 }
 
 pub(crate) fn description() -> Description {

@@ -1,28 +1,53 @@
 //! List resources (interface 4.4).
 
+#[cfg(test)]
+mod tests;
+
 use crate::call::Call;
 use crate::error::Fault;
+use crate::extract::json::{Lenient, TextOnly};
 use crate::openapi::description::Description;
 use crate::openapi::schema::{list_of, object, text, words};
-use crate::reply::{Answer, array};
-use domain::error::Reason;
-use domain::json::Quoted;
-use domain::resource::ResourceListItem;
-use std::fmt::Write;
+use crate::reply::{Answer, array, push_json};
+use domain::error::{Failure, Reason};
+use domain::resource::{ListFilter, ResourceListItem};
+use serde::Deserialize;
 use utoipa::openapi::schema::ArrayBuilder;
 
 pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body = call.json().await?;
-    let items = call.shared.services.resources.list(&call.admission.caller, &body)?;
+    let body: ResourceFilterBody = call.json().await?;
+    let items = call.shared.services.resources.list(&call.admission.caller, ListFilter::try_from(body)?);
     Ok(Answer::json(array(items, write_item).await?))
+}
+
+/// The body of a resource list as clients send it (interface 4.4).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(crate) struct ResourceFilterBody {
+    resource_types: Lenient<Vec<Lenient<TextOnly>>>,
+    domain: Lenient<TextOnly>,
+}
+
+impl TryFrom<ResourceFilterBody> for ListFilter {
+    type Error = Failure;
+
+    fn try_from(body: ResourceFilterBody) -> Result<Self, Failure> {
+        let refuse = |detail: String| Reason::ResourceTypesRequired.because(detail);
+        let types = body.resource_types.or_refuse(|json| refuse(format!("ResourceTypes is {json}, not an array")))?;
+        let types = types.ok_or_else(|| refuse("ResourceTypes is missing".to_owned()))?;
+        let name = |entry: Lenient<TextOnly>| {
+            let name = entry.or_refuse(|json| refuse(format!("ResourceTypes holds {json}, not a text"))).transpose()?;
+            Some(name.map(String::from))
+        };
+        let names = types.into_iter().filter_map(name).collect::<Result<Vec<_>, _>>()?;
+        Self::new(&names, body.domain.or_json().as_deref())
+    }
 }
 
 /// GUID, type, checksum, name: an array of four (interface 2.4).
 fn write_item(item: &ResourceListItem, text: &mut String) {
-    let kind = Quoted(item.resource_type.as_str());
-    let name = Quoted(&item.name);
-    // Writing to a String never fails.
-    let _ = write!(text, "[\"{}\",{kind},\"{}\",{name}]", item.guid, item.checksum);
+    let (guid, checksum) = (item.guid.to_string(), item.checksum.to_string());
+    push_json(text, &[guid.as_str(), item.resource_type.as_str(), &checksum, &item.name]);
 }
 
 pub(crate) fn description() -> Description {

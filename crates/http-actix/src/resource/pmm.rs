@@ -1,18 +1,42 @@
 //! PMM info lookup (interface 4.6).
 
+#[cfg(test)]
+mod tests;
+
 use super::info;
 use crate::call::Call;
 use crate::error::Fault;
+use crate::extract::json::Lenient;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{filled, list_of, named, object};
 use crate::reply::Answer;
-use domain::error::Reason;
+use domain::error::{Failure, Reason};
+use domain::resource::PmmKey;
+use serde::Deserialize;
 use utoipa::openapi::schema::OneOfBuilder;
 
 pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body = call.json().await?;
-    let resource = call.shared.services.resources.find_by_pmm(&call.admission.caller, &body).await?;
+    let body: PmmQueryBody = call.json().await?;
+    let key = PmmKey::try_from(body)?;
+    let resource = call.shared.services.resources.find_by_pmm(&call.admission.caller, &key).await?;
     Ok(info::answer(&resource))
+}
+
+/// The body of a PMM lookup as clients send it (interface 4.6).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(crate) struct PmmQueryBody {
+    profile_group: Lenient<String>,
+    media: Lenient<String>,
+    mode: Lenient<String>,
+}
+
+impl TryFrom<PmmQueryBody> for PmmKey {
+    type Error = Failure;
+
+    fn try_from(body: PmmQueryBody) -> Result<Self, Failure> {
+        Self::new(body.profile_group.or_absent(), body.media.or_absent(), body.mode.or_absent())
+    }
 }
 
 pub(crate) fn description() -> Description {

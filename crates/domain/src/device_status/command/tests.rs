@@ -1,4 +1,4 @@
-//! What the JSON body of a status update says, or why it is refused.
+//! What a status update says, or why it is refused.
 
 mod queue_length;
 mod values;

@@ -1,4 +1,4 @@
-//! JSON bodies of the log operations: what they say, or why they are refused.
+//! What a log command says, or why it is refused.
 
 mod filters;
 mod submissions;

@@ -6,7 +6,7 @@ use crate::caller::OrganizationId;
 use crate::error::{Reason, StoreError};
 use crate::limits::Limits;
 use crate::resource::{DeleteOutcome, Domain, ListFilter, MockResourceRepository, ResourceListItem, StoredResource};
-use crate::sample::{detail, is_store_failure, json, parse, reason};
+use crate::sample::{detail, is_store_failure, parse, reason};
 use crate::testing::{CountingIds, FixedClock, a_caller, a_resource, at, pmm_key, resource_guid, stored};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -156,19 +156,16 @@ async fn a_list_is_asked_for_within_the_callers_organization() {
             };
             stream::iter([Ok(item), Err(StoreError::unavailable("the connection broke"))]).boxed()
         });
-    let body = json(r#"{"ResourceTypes":["*"],"Domain":"Public"}"#);
-    let listed: Vec<_> = service(resources).list(&a_caller(ACME), &body).unwrap().collect().await;
+    let filter = ListFilter::new(&["*".to_owned()], Some("Public")).unwrap();
+    let listed: Vec<_> = service(resources).list(&a_caller(ACME), filter).collect().await;
     assert_eq!(listed[0].as_ref().unwrap().name, "Resource 10");
     assert!(listed[1].is_err(), "a failure within the stream reaches the reader");
-
-    let refused = service(MockResourceRepository::new()).list(&a_caller(ACME), &json("{}"));
-    assert_eq!(reason(refused.map(|_| ())), Reason::ResourceTypesRequired);
 }
 
 #[tokio::test]
 async fn a_pmm_lookup_stays_within_the_callers_organization() {
     // Decisions T15, T20.
-    let body = json(r#"[{"ProfileGroup":"Latex","Media":"VINYL","Mode":"6 Pass"}]"#);
+    let key = pmm_key("Latex", "VINYL", "6 Pass");
     let looking_up = |found: Option<StoredResource>| {
         let mut resources = MockResourceRepository::new();
         resources
@@ -178,11 +175,9 @@ async fn a_pmm_lookup_stays_within_the_callers_organization() {
             .return_once(move |_, _| Ok(found));
         service(resources)
     };
-    let found = looking_up(Some(stored(ACME, a_resource(10)))).find_by_pmm(&a_caller(ACME), &body).await.unwrap();
+    let found = looking_up(Some(stored(ACME, a_resource(10)))).find_by_pmm(&a_caller(ACME), &key).await.unwrap();
     assert_eq!(found.guid, resource_guid(10));
-    assert_eq!(reason(looking_up(None).find_by_pmm(&a_caller(ACME), &body).await), Reason::PmmNotFound);
-    let refused = service(MockResourceRepository::new()).find_by_pmm(&a_caller(ACME), &json("[]")).await;
-    assert_eq!(reason(refused), Reason::PmmValuesRequired);
+    assert_eq!(reason(looking_up(None).find_by_pmm(&a_caller(ACME), &key).await), Reason::PmmNotFound);
 }
 
 #[tokio::test]
@@ -230,6 +225,6 @@ async fn a_store_that_is_down_is_our_failure() {
     assert!(is_store_failure(&service.find(&caller, GUID).await));
     assert!(is_store_failure(&service.info(&caller, GUID).await));
     assert!(is_store_failure(&service.delete(&caller, Some(GUID)).await));
-    let body = json(r#"{"ProfileGroup":"a","Media":"b","Mode":"c"}"#);
-    assert!(is_store_failure(&service.find_by_pmm(&caller, &body).await));
+    let key = pmm_key("a", "b", "c");
+    assert!(is_store_failure(&service.find_by_pmm(&caller, &key).await));
 }

@@ -1,41 +1,43 @@
-//! The member QueueLength, as clients of every make send it (decision D3).
+//! QueueLength, as clients of every make send it (decision D3).
 
-use crate::device_status::QueueLength;
+use crate::device_status::{QueueLength, QueueLengthInput};
 use crate::error::{Outcome, Reason};
-use crate::json::Json;
-use crate::sample::{any_json, any_leaf, detail, json, object, reason};
+use crate::sample::{detail, reason};
 use proptest::prelude::*;
 
-fn read(value: &str) -> Outcome<QueueLength> {
-    QueueLength::read(Some(&json(value)))
+fn read(
+    length: impl Into<Option<f64>>,
+    area: impl Into<Option<f64>>,
+    sheets: impl Into<Option<f64>>,
+) -> Outcome<QueueLength> {
+    QueueLength::new(Some(QueueLengthInput { length: length.into(), area: area.into(), sheets: sheets.into() }))
 }
 
 #[test]
 fn one_member_is_taken_as_it_is() {
-    assert_eq!(read(r#"{"Length":12.5}"#).unwrap(), QueueLength::Length(12.5));
-    assert_eq!(read(r#"{"area":"0.25"}"#).unwrap(), QueueLength::Area(0.25));
-    assert_eq!(read(r#"{"SHEETS":1e3}"#).unwrap(), QueueLength::Sheets(1000));
-    assert_eq!(read(r#"{"Sheets":"7.0","Other":"x"}"#).unwrap(), QueueLength::Sheets(7));
-    assert_eq!(read(r#"{"Sheets":0}"#).unwrap(), QueueLength::Sheets(0), "an empty queue of sheets");
-    assert_eq!(read(r#"{"Area":0.0,"Length":null}"#).unwrap(), QueueLength::Area(0.0));
+    assert_eq!(read(12.5, None, None).unwrap(), QueueLength::Length(12.5));
+    assert_eq!(read(None, 0.25, None).unwrap(), QueueLength::Area(0.25));
+    assert_eq!(read(None, None, 1e3).unwrap(), QueueLength::Sheets(1000));
+    assert_eq!(read(None, None, 0.0).unwrap(), QueueLength::Sheets(0), "an empty queue of sheets");
+    assert_eq!(read(None, 0.0, None).unwrap(), QueueLength::Area(0.0));
 }
 
 #[test]
 fn zeros_beside_one_positive_member_count_as_absent() {
-    assert_eq!(read(r#"{"Length":0,"Area":0,"Sheets":3}"#).unwrap(), QueueLength::Sheets(3));
-    assert_eq!(read(r#"{"Length":0.0,"Area":1.5,"Sheets":0}"#).unwrap(), QueueLength::Area(1.5));
-    assert_eq!(read(r#"{"Length":"2","Area":"0","Sheets":null}"#).unwrap(), QueueLength::Length(2.0));
+    assert_eq!(read(0.0, 0.0, 3.0).unwrap(), QueueLength::Sheets(3));
+    assert_eq!(read(0.0, 1.5, 0.0).unwrap(), QueueLength::Area(1.5));
+    assert_eq!(read(2.0, 0.0, None).unwrap(), QueueLength::Length(2.0));
 }
 
 #[test]
 fn all_zeros_are_length_zero() {
-    for zeros in [r#"{"Length":0,"Area":0,"Sheets":0}"#, r#"{"Area":0,"Sheets":0}"#, r#"{"Sheets":"0","Length":-0}"#] {
-        let QueueLength::Length(length) = read(zeros).unwrap() else {
-            panic!("{zeros} is no Length");
+    for zeros in [read(0.0, 0.0, 0.0), read(None, 0.0, 0.0), read(-0.0, None, 0.0)] {
+        let QueueLength::Length(length) = zeros.unwrap() else {
+            panic!("zeros are no Length");
         };
         assert!(length == 0.0 && length.is_sign_positive());
     }
-    let QueueLength::Length(length) = read(r#"{"Length":-0.0}"#).unwrap() else {
+    let QueueLength::Length(length) = read(-0.0, None, None).unwrap() else {
         panic!("a Length is no Length");
     };
     assert!(length.is_sign_positive(), "it is answered as 0, never as -0");
@@ -43,49 +45,40 @@ fn all_zeros_are_length_zero() {
 
 #[test]
 fn none_or_several_positive_members_are_refused() {
-    assert_eq!(reason(QueueLength::read(None)), Reason::QueueLengthInvalid);
-    let wrong = [
-        "null",
-        "5",
-        "\"5\"",
-        "true",
-        "[]",
-        "[{\"Length\":5}]",
-        "{}",
-        "{\"Length\":null}",
-        "{\"Other\":1}",
-        "{\"Length\":1,\"Area\":1}",
-        "{\"Length\":1,\"Area\":1,\"Sheets\":1}",
-        "{\"Length\":0,\"Area\":0.1,\"Sheets\":1}",
-    ];
-    for value in wrong {
-        assert_eq!(reason(read(value)), Reason::QueueLengthInvalid, "{value}");
+    assert_eq!(reason(QueueLength::new(None)), Reason::QueueLengthInvalid);
+    assert_eq!(reason(read(None, None, None)), Reason::QueueLengthInvalid);
+    for several in [read(1.0, 1.0, None), read(1.0, 1.0, 1.0), read(0.0, 0.1, 1.0)] {
+        assert!(detail(several).contains("several"), "decision R11");
     }
-    assert!(detail(read("{\"Length\":1,\"Area\":1}")).contains("several"), "decision R11");
+    assert_eq!(reason(read(1.0, 1.0, None)), Reason::QueueLengthInvalid);
 }
 
 #[test]
 fn what_is_no_measure_is_refused_even_beside_a_good_one() {
-    for wrong in ["-1", "-0.001", "1e999", "\"NaN\"", "\"inf\"", "\"\"", "\"x\"", "true", "[]", "{}"] {
-        for name in ["Length", "Area", "Sheets"] {
-            let alone = format!("{{\"{name}\":{wrong}}}");
-            assert_eq!(reason(read(&alone)), Reason::QueueLengthInvalid, "{alone}");
-            let other = if name == "Area" { "Length" } else { "Area" };
-            let beside = format!("{{\"{other}\":1,\"{name}\":{wrong}}}");
-            assert_eq!(reason(read(&beside)), Reason::QueueLengthInvalid, "{beside}");
+    for wrong in [-1.0, -0.001, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+        let wrongs = [
+            read(wrong, None, None),
+            read(None, wrong, None),
+            read(None, None, wrong),
+            read(wrong, 1.0, None),
+            read(1.0, wrong, None),
+            read(1.0, None, wrong),
+        ];
+        for outcome in wrongs {
+            assert_eq!(reason(outcome), Reason::QueueLengthInvalid, "{wrong}");
         }
     }
 }
 
 #[test]
 fn sheets_are_whole() {
-    for wrong in ["0.5", "\"1.5\"", "1e-3", "1e30"] {
-        assert_eq!(reason(read(&format!("{{\"Sheets\":{wrong}}}"))), Reason::QueueLengthInvalid, "{wrong}");
+    for wrong in [0.5, 1.5, 1e-3, 1e30] {
+        assert_eq!(reason(read(None, None, wrong)), Reason::QueueLengthInvalid, "{wrong}");
     }
-    assert_eq!(read(r#"{"Sheets":9007199254740992}"#).unwrap(), QueueLength::Sheets(1 << 53));
+    assert_eq!(read(None, None, 9_007_199_254_740_992.0).unwrap(), QueueLength::Sheets(1 << 53));
 }
 
-/// Decision D3, read literally, for members that are numbers.
+/// Decision D3, read literally.
 fn expected(length: Option<f64>, area: Option<f64>, sheets: Option<f64>) -> Option<QueueLength> {
     let given: Vec<f64> = [length, area, sheets].into_iter().flatten().collect();
     if given.iter().any(|number| *number < 0.0) || sheets.is_some_and(|sheets| sheets.fract() != 0.0) {
@@ -119,32 +112,22 @@ fn measure() -> impl Strategy<Value = Option<f64>> {
 
 proptest! {
     #[test]
-    fn any_numbers_are_read_as_the_decision_says(
-        (length, area, sheets) in (measure(), measure(), measure()),
-        as_texts in any::<bool>(),
-    ) {
-        let value = |number: f64| {
-            if as_texts { Json::Text(number.to_string()) } else { Json::Number(number.to_string()) }
-        };
-        let members = [("Length", length), ("Area", area), ("Sheets", sheets)];
-        let sent: Vec<_> = members.iter().map(|(name, number)| (*name, number.map_or(Json::Null, value))).collect();
-        let read = QueueLength::read(Some(&object(&sent)));
+    fn any_numbers_are_read_as_the_decision_says((length, area, sheets) in (measure(), measure(), measure())) {
         if let Some(expected) = expected(length, area, sheets) {
-            prop_assert_eq!(read.unwrap(), expected);
+            prop_assert_eq!(read(length, area, sheets).unwrap(), expected);
         } else {
-            prop_assert_eq!(reason(read), Reason::QueueLengthInvalid);
+            prop_assert_eq!(reason(read(length, area, sheets)), Reason::QueueLengthInvalid);
         }
     }
 
     #[test]
-    fn any_json_is_a_measure_or_refused(
-        value in prop_oneof![any_leaf(), any_json(&["Length", "Area", "Sheets"])],
-    ) {
-        match QueueLength::read(Some(&value)) {
+    fn any_doubles_are_a_measure_or_refused(numbers in any::<[Option<f64>; 3]>()) {
+        let [length, area, sheets] = numbers;
+        match read(length, area, sheets) {
             Ok(QueueLength::Length(number) | QueueLength::Area(number)) => {
                 prop_assert!(number.is_finite() && number.is_sign_positive());
             }
-            Ok(QueueLength::Sheets(_)) => {}
+            Ok(QueueLength::Sheets(sheets)) => prop_assert!(sheets <= 1 << 53),
             refused => prop_assert_eq!(reason(refused), Reason::QueueLengthInvalid),
         }
     }
