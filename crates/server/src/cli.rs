@@ -24,7 +24,8 @@ mod table;
 mod values;
 
 use crate::config::{self as configuration, Config};
-use crate::{panics, telemetry};
+use crate::panics;
+use crate::telemetry::{self, Traces};
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -153,19 +154,21 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     let config = Config::of(&layers).map_err(Failure::Misuse)?;
     // Commands other than the server tell what they have to tell themselves.
     let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "error" };
-    telemetry::start_logging(&config.log, level)?;
+    // Clients of HTTPS need one; a second installation would be an error.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let endpoint = config.telemetry.otlp_endpoint.as_deref().filter(|_| matches!(cli.command, Command::Serve { .. }));
+    let traces = endpoint.map(Traces::start).transpose()?;
+    telemetry::start(&config.log, level, traces.as_ref())?;
     for misnamed in layers.misnamed() {
         match cli.command {
             Command::Serve { .. } => tracing::warn!("{misnamed}"),
             _ => output::warning(&misnamed.to_string()),
         }
     }
-    // Whoever speaks HTTP as a client needs one; a second installation would be an error.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     let outcome = runtime.block_on(async {
         match cli.command {
-            Command::Serve { fleet } => serve::run(&config, fleet.as_deref()).await,
+            Command::Serve { fleet } => serve::run(&config, fleet.as_deref(), traces).await,
             Command::Migrate => migrate::run(&config).await,
             Command::Fleet(command) => fleet::run(&config, command).await,
             Command::Key(command) => key::run(&config, command).await,

@@ -1,43 +1,44 @@
-//! Logs to stderr and the recorder of metrics. stdout is for what a command answers.
+//! Logs to stderr, traces to a collector, and the recorder of metrics. stdout is for what a command answers.
 
-mod json_line;
-mod otlp;
-mod stderr_lines;
+mod traces;
 
-pub(crate) use otlp::OtlpTraces;
+pub(crate) use traces::Traces;
 
 use crate::config::{Log, LogFormat};
 use anyhow::{Context, Result};
-use json_line::JsonLine;
 use metering::{Kind, catalog};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::{IsTerminal, stderr};
-use std::sync::Arc;
-use stderr_lines::StderrLines;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{fmt, registry};
+use tracing_subscriber::{EnvFilter, fmt, registry};
 
-/// What the libraries below say of their own running; with `log.level` configured, that decides.
-const QUIET: &str =
-    "actix_server=error,actix_http=off,sea_orm_migration=error,rustls_platform_verifier=off,object_store=warn";
+/// What the libraries may log where `log.level` is not configured.
+const LIBRARIES: &str = "actix_server=error,actix_http=off,sea_orm_migration=error,rustls_platform_verifier=off,object_store=warn,\
+     opentelemetry=warn,opentelemetry_sdk=warn";
 
-/// Sends logs to stderr in the configured format; `level` counts where none is configured.
-pub(crate) fn start_logging(log: &Log, level: &str) -> Result<()> {
-    let terminal = stderr().is_terminal();
-    let format = log.format.unwrap_or(if terminal { LogFormat::Text } else { LogFormat::Json });
-    let directives = log.level.clone().unwrap_or_else(|| format!("{level},{QUIET}"));
+/// Sends logs to stderr in the configured format, and the spans of requests to `traces`. `level` counts where none is
+/// configured.
+pub(crate) fn start(log: &Log, level: &str, traces: Option<&Traces>) -> Result<()> {
+    let is_terminal = stderr().is_terminal();
+    let format = log.format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
+    let directives = log.level.clone().unwrap_or_else(|| format!("{level},{LIBRARIES}"));
     let filter = EnvFilter::builder().parse(directives).context("log.level")?;
-    let subscriber = registry().with(filter);
-    let lines = Arc::new(StderrLines::new().context("cannot start logging")?);
-    // A line that can't be written can't be told of on stderr either: trying to would panic.
-    let layer = fmt::layer().with_writer(lines).log_internal_errors(false);
-    let started = match format {
-        LogFormat::Text => subscriber.with(layer.with_ansi(terminal)).try_init(),
-        LogFormat::Json => subscriber.with(layer.json().event_format(JsonLine::new())).try_init(),
+    // An error of writing to stderr can't be reported there: trying to would panic.
+    let lines = fmt::layer().with_writer(stderr).log_internal_errors(false);
+    let lines = match format {
+        LogFormat::Text => lines.with_ansi(is_terminal).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    started.context("cannot start logging")
+    // A request's line has all that its span has, so that spans are for traces alone.
+    let lines = lines.with_filter(filter).with_filter(filter_fn(|metadata| metadata.is_event()));
+    let spans = traces.map(|traces| {
+        let requests = Targets::new().with_target("http_actix", LevelFilter::INFO);
+        let layer = tracing_opentelemetry::layer().with_tracer(traces.tracer());
+        layer.with_filter(requests).with_filter(filter_fn(|metadata| metadata.is_span()))
+    });
+    registry().with(lines).with(spans).try_init().context("cannot start logging")
 }
 
 /// Installs the recorder of metrics, and records which build this is. Whatever records metrics is made

@@ -4,10 +4,10 @@ mod stack;
 
 use super::export::{Destination, Folder, Names};
 use super::failure::Failure;
-use super::listing::Listing;
-use super::look::{Look, Period, Register, json_line, look};
+use super::listing::{Listing, json_line};
+use super::look::{Look, Period, Register, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Table, WHOLE};
+use super::table::{Cell, Column, Screen, Table};
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -103,15 +103,15 @@ async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen
 }
 
 const COLUMNS: [Column; 9] = [
-    Column::new("RECEIVED", 20),
-    Column::new("ID", WHOLE),
-    Column::beside("ORGANIZATION", 6),
-    Column::new("APPLICATION", 6),
-    Column::new("VERSION", 5),
-    Column::beside("OS", WHOLE),
-    Column::new("USER", 4),
-    Column::beside("PARTS", WHOLE),
-    Column::beside("SIZE", WHOLE),
+    Column::whole("RECEIVED"),
+    Column::whole("ID"),
+    Column::optional("ORGANIZATION"),
+    Column::text("APPLICATION"),
+    Column::text("VERSION"),
+    Column::optional("OS"),
+    Column::text("USER"),
+    Column::optional("PARTS"),
+    Column::optional("SIZE"),
 ];
 
 fn cells(organization: &str, report: &CrashReport<PartsTotal>) -> Vec<Cell> {
@@ -207,11 +207,11 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Scree
 }
 
 const PART_COLUMNS: [Column; 5] = [
-    Column::new("PART", 9),
-    Column::new("NAME", 4),
-    Column::new("FILE", 4),
-    Column::new("CONTENT TYPE", 6),
-    Column::new("SIZE", 6),
+    Column::text("PART"),
+    Column::text("NAME"),
+    Column::text("FILE"),
+    Column::text("CONTENT TYPE"),
+    Column::text("SIZE"),
 ];
 
 fn json_of(organization: &str, report: &StoredCrashReport) -> Value {

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::listing::Listing;
 use super::look::{Look, Register, look};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Tint, clipped, columns_of, padded, visible};
+use super::table::{Cell, Color, Column, Screen};
 use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
@@ -17,10 +17,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 
 /// Characters of the bar of a full ink.
-const BAR: usize = 20;
-
-/// Columns that the name of an ink takes at most before its bar.
-const INK_NAME: usize = 20;
+const BAR: usize = 10;
 
 #[derive(Debug, Args)]
 pub(super) struct DevicesArguments {
@@ -58,41 +55,35 @@ async fn list(
     out: &mut Out<'_>,
 ) -> Result<()> {
     let on_terminal = shown.screen.width.is_some();
-    let inks = (!on_terminal).then_some(Column::new("INKS", 4));
-    let mut listing = Listing::new(COLUMNS.into_iter().chain(inks), shown.screen, arguments.look.json);
+    let mut listing = Listing::new(COLUMNS, shown.screen, arguments.look.json);
     for organization in Register::read(inspection, arguments.look.organization.as_deref()).await?.organizations() {
         let mut devices = inspection.devices(organization.id, arguments.status.clone());
         while let Some(device) = devices.try_next().await? {
-            if listing.is_json() {
-                listing.object(out, &json_of(&organization.name, &device, shown.now))?;
-                continue;
-            }
-            let inks = device.status.as_ref().map_or(&[][..], |status| &status.remaining_inks);
-            let mut cells = cells(&organization.name, &device, shown.now);
-            if !on_terminal {
-                cells.push(Cell::new(shares(inks)));
-            }
-            listing.row(out, cells)?;
-            if on_terminal {
-                bars(inks, shown.screen).try_for_each(|bar| listing.note(out, bar))?;
-            }
+            let organization = organization.name.as_str();
+            listing.record(
+                out,
+                || json_of(organization, &device, shown.now),
+                || cells(organization, &device, shown.now, on_terminal),
+            )?;
         }
     }
     listing.end(out, "no devices found")
 }
 
-const COLUMNS: [Column; 8] = [
-    Column::new("ORGANIZATION", 8),
-    Column::new("DEVICE", 8),
-    Column::new("STATUS", 8),
-    Column::new("AGE", 4),
-    Column::new("CONNECTION", 4),
-    Column::new("TEMPERATURE", 4),
-    Column::new("QUEUE", 6),
-    Column::new("MESSAGE", 7),
+const COLUMNS: [Column; 9] = [
+    Column::text("ORGANIZATION"),
+    Column::text("DEVICE"),
+    Column::text("STATUS"),
+    Column::whole("AGE"),
+    Column::optional("CONNECTION"),
+    Column::optional("TEMPERATURE"),
+    Column::optional("QUEUE"),
+    Column::text("MESSAGE"),
+    Column::text("INKS"),
 ];
 
-fn cells(organization: &str, device: &InspectedDevice, now: Timestamp) -> Vec<Cell> {
+fn cells(organization: &str, device: &InspectedDevice, now: Timestamp, on_terminal: bool) -> Vec<Cell> {
+    let inks = device.status.as_ref().map_or(&[][..], |status| &status.remaining_inks);
     let of_status = |show: fn(&domain::device_status::DeviceStatus) -> String| device.status.as_ref().map(show);
     let word = device.status.as_ref().map(|status| status.status);
     let connection = device.status.as_ref().and_then(|status| status.connection_state);
@@ -100,10 +91,10 @@ fn cells(organization: &str, device: &InspectedDevice, now: Timestamp) -> Vec<Ce
     vec![
         Cell::new(organization),
         Cell::new(&device.name),
-        cell(word.map(|status| status.as_str().to_owned())).tinted(word.and_then(tint)),
+        cell(word.map(|status| status.as_str().to_owned())).colored(word.and_then(color)),
         cell(device.status.as_ref().map(|status| age(status.received, now))),
         cell(connection.map(|state| state.as_str().to_owned()))
-            .tinted(connection.filter(|state| *state != ConnectionState::Online).map(|_| Tint::Yellow)),
+            .colored(connection.filter(|state| *state != ConnectionState::Online).map(|_| Color::Yellow)),
         cell(device.status.as_ref().and_then(|status| status.temperature).map(|degrees| format!("{degrees} °C"))),
         cell(of_status(|status| match status.queue_length {
             QueueLength::Length(units) => format!("length {units}"),
@@ -111,14 +102,15 @@ fn cells(organization: &str, device: &InspectedDevice, now: Timestamp) -> Vec<Ce
             QueueLength::Sheets(sheets) => format!("sheets {sheets}"),
         })),
         Cell::new(device.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()),
+        if on_terminal { bars(inks) } else { Cell::new(shares(inks)) },
     ]
 }
 
-fn tint(status: Status) -> Option<Tint> {
+fn color(status: Status) -> Option<Color> {
     match status {
-        Status::Error => Some(Tint::Red),
-        Status::Offline | Status::Aborting => Some(Tint::Yellow),
-        Status::Printing => Some(Tint::Green),
+        Status::Error => Some(Color::Red),
+        Status::Offline | Status::Aborting => Some(Color::Yellow),
+        Status::Printing => Some(Color::Green),
         Status::Idle | Status::Sleeping | Status::Calibrating => None,
     }
 }
@@ -152,27 +144,14 @@ fn shares(inks: &[RemainingInk]) -> String {
     inks.iter().map(share).collect::<Vec<_>>().join(", ")
 }
 
-/// A line for each ink, as wide as the terminal at most.
-fn bars(inks: &[RemainingInk], screen: Screen) -> impl Iterator<Item = String> {
-    let names: Vec<_> = inks.iter().map(|ink| visible(&ink.name)).collect();
-    let widest = names.iter().map(|name| columns_of(name)).max().unwrap_or_default().min(INK_NAME);
-    let room = screen.width.unwrap_or(usize::MAX);
-    names.into_iter().zip(inks).map(move |(name, ink)| {
-        let name = clipped(&format!("  {}  ", padded(&name, widest)), room);
-        let room = room - columns_of(&name);
-        let share = share(ink);
-        let bar = clipped(&share.map_or_else(|| " ".repeat(BAR), bar), room);
-        let room = room - columns_of(&bar);
-        let level = match share {
-            Some(_) => format!("  {} of {} ml", ink.level, ink.max_level),
-            None => format!("  unknown of {} ml", ink.max_level),
-        };
-        let bar = match share.map(level_tint).filter(|_| screen.colours) {
-            Some(tint) => tint.paint(&bar),
-            None => bar,
-        };
-        format!("{name}{bar}{}", clipped(&level, room))
-    })
+/// A line for each ink; the lowest decides about the color.
+fn bars(inks: &[RemainingInk]) -> Cell {
+    let line = |ink: &RemainingInk| match share(ink) {
+        Some(share) => format!("{} {:>4.0}% {}", bar(share), share * 100.0, ink.name),
+        None => format!("{:BAR$}     ? {}", "", ink.name),
+    };
+    let lowest = inks.iter().filter_map(share).min_by(f64::total_cmp);
+    Cell::lines(inks.iter().map(line)).colored(lowest.map(level_color))
 }
 
 /// An ink that isn't empty shows at least one block.
@@ -187,11 +166,11 @@ fn is_reached(share: f64, block: usize) -> bool {
     share * all >= block - 0.5
 }
 
-fn level_tint(share: f64) -> Tint {
+fn level_color(share: f64) -> Color {
     match share {
-        ..0.1 => Tint::Red,
-        ..0.25 => Tint::Yellow,
-        _ => Tint::Green,
+        ..0.1 => Color::Red,
+        ..0.25 => Color::Yellow,
+        _ => Color::Green,
     }
 }
 
@@ -272,41 +251,41 @@ mod tests {
 
     #[tokio::test]
     async fn inks_are_bars_on_a_terminal() {
-        let screen = Screen { width: Some(120), colours: false };
+        let screen = Screen { width: Some(140), colors: false };
         let expected = [
-            "ORGANIZATION  DEVICE   STATUS    AGE  CONNECTION  TEMPERATURE  QUEUE      MESSAGE",
-            "Acme Print    Latex 1  Printing  2m   Unstable    41.5 °C      sheets 12  Order \\x1b[2J17",
-            "  Cyan\\x07  ██████████░░░░░░░░░░  410 of 800 ml",
-            "  Black                           unknown of 800 ml",
-            "  K         █░░░░░░░░░░░░░░░░░░░  20 of 800 ml",
+            "ORGANIZATION  DEVICE   STATUS    AGE  CONNECTION  TEMPERATURE  QUEUE      MESSAGE          INKS",
+            "Acme Print    Latex 1  Printing  2m   Unstable    41.5 °C      sheets 12  Order \\x1b[2J17  █████░░░░░   51% Cyan\\x07",
+            "                                                                                                          ? Black",
+            "                                                                                           █░░░░░░░░░    2% K",
             "Zenith        Flatbed  -         -    -           -            -",
         ];
         assert_eq!(listed(screen, false).await, expected);
-        for room in 1..120 {
+        for room in [60, 70, 80, 119] {
             for line in listed(Screen { width: Some(room), ..screen }, false).await {
-                assert!(columns_of(&line) <= room, "{room}: {line}");
+                assert!(line.chars().count() <= usize::from(room), "{room}: {line}");
             }
         }
     }
 
     #[tokio::test]
     async fn inks_are_shares_where_no_terminal_reads() {
-        let lines = listed(Screen { width: None, colours: false }, false).await;
+        let lines = listed(Screen { width: None, colors: false }, false).await;
         assert_eq!(lines.len(), 3);
         assert!(lines[0].ends_with("  INKS"), "{lines:?}");
         assert!(lines[1].ends_with("  Cyan\\x07 51%, Black ?, K 2%"), "{lines:?}");
     }
 
     #[tokio::test]
-    async fn colours_are_shown_where_they_are_wanted() {
-        let lines = listed(Screen { width: Some(120), colours: true }, false).await;
-        assert!(lines[1].contains("\x1b[32mPrinting\x1b[0m") && lines[1].contains("\x1b[33mUnstable\x1b[0m"));
-        assert!(lines[2].contains("\x1b[32m█") && lines[4].contains("\x1b[31m█"), "{lines:?}");
+    async fn colors_are_shown_where_they_are_wanted() {
+        let lines = listed(Screen { width: Some(140), colors: true }, false).await;
+        let [red, yellow, green] = [9, 11, 10].map(|color| format!("\x1b[38;5;{color}m"));
+        assert!(lines[1].contains(&format!("{green}Printing")) && lines[1].contains(&format!("{yellow}Unstable")));
+        assert!(lines[1].contains(&format!("{red}█")) && lines[3].contains(&format!("{red}█")), "{lines:?}");
     }
 
     #[tokio::test]
     async fn json_holds_the_whole_status() {
-        let lines = listed(Screen { width: None, colours: false }, true).await;
+        let lines = listed(Screen { width: None, colors: false }, true).await;
         let lines: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(
             lines[0],
@@ -339,7 +318,7 @@ mod tests {
     #[test]
     fn a_bar_is_as_full_as_its_ink() {
         let full = |share: f64| bar(share).chars().filter(|block| *block == '█').count();
-        assert_eq!([0.0, 0.001, 0.5, 0.97, 0.98, 1.0].map(full), [0, 1, 10, 19, 20, 20]);
+        assert_eq!([0.0, 0.001, 0.5, 0.97, 0.98, 1.0].map(full), [0, 1, 5, 10, 10, 10]);
         assert!([0.0, 0.3, 1.0].iter().all(|share| bar(*share).chars().count() == BAR));
         assert_eq!(share(&ink("over", 900.0)), Some(1.0));
         assert_eq!(share(&RemainingInk { max_level: 0.0, ..ink("no tank", 0.0) }), None);

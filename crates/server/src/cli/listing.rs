@@ -1,26 +1,36 @@
-//! Records as a command lists them: rows of a table, or with `--json` an object a line.
+//! Records as a command lists them: rows of a table, lines of text, or with `--json` an object a line.
 
-use super::look::json_line;
 use super::output::{self, Out};
-use super::table::{Cell, Column, Screen, Table};
+use super::table::{Cell, Column, Screen, Table, visible_json};
 use anyhow::Result;
 use serde_json::Value;
 
 /// A list that is written while its records are still read.
 pub(super) struct Listing {
-    table: Table,
-    json: bool,
+    form: Form,
     is_empty: bool,
 }
 
+enum Form {
+    Json,
+    Table(Table),
+    Lines,
+}
+
 impl Listing {
+    /// A table, or with `json` an object a line.
     pub(super) fn new(columns: impl IntoIterator<Item = Column>, screen: Screen, json: bool) -> Self {
-        Self { table: Table::new(columns, screen), json, is_empty: true }
+        let form = if json { Form::Json } else { Form::Table(Table::new(columns, screen)) };
+        Self { form, is_empty: true }
     }
 
-    /// Whether objects are listed, no rows.
+    /// A line for each record, for a list that has no end.
+    pub(super) fn endless(json: bool) -> Self {
+        Self { form: if json { Form::Json } else { Form::Lines }, is_empty: true }
+    }
+
     pub(super) fn is_json(&self) -> bool {
-        self.json
+        matches!(self.form, Form::Json)
     }
 
     /// Adds a record in the form that was asked for.
@@ -30,35 +40,32 @@ impl Listing {
         json: impl FnOnce() -> Value,
         cells: impl FnOnce() -> Vec<Cell>,
     ) -> Result<()> {
-        if self.json { self.object(out, &json()) } else { self.row(out, cells()) }
-    }
-
-    pub(super) fn object(&mut self, out: &mut Out<'_>, object: &Value) -> Result<()> {
         self.is_empty = false;
-        json_line(out, object)
+        match &mut self.form {
+            Form::Json => json_line(out, &json()),
+            Form::Table(table) => table.row(out, cells()),
+            Form::Lines => {
+                let texts: Vec<String> = cells().into_iter().map(Cell::into_text).collect();
+                out.line(texts.join("  ").trim_end())
+            }
+        }
     }
 
-    pub(super) fn row(&mut self, out: &mut Out<'_>, cells: Vec<Cell>) -> Result<()> {
-        self.is_empty = false;
-        self.table.row(out, cells)
-    }
-
-    /// Adds a line under the last row; see [`Table::note`].
-    pub(super) fn note(&mut self, out: &mut Out<'_>, text: String) -> Result<()> {
-        self.table.note(out, text)
-    }
-
-    /// Writes what waits.
+    /// Writes the rows that wait for their page to be full.
     pub(super) fn flush(&mut self, out: &mut Out<'_>) -> Result<()> {
-        self.table.flush(out)
+        if let Form::Table(table) = &mut self.form { table.flush(out) } else { Ok(()) }
     }
 
-    /// Ends the list. Where it is empty, whoever sits before it is told so by `nothing`: an empty answer alone
-    /// looks as if something were broken.
+    /// Ends the list. If it is empty, a terminal shows `nothing`: no output at all would look like a fault.
     pub(super) fn end(mut self, out: &mut Out<'_>, nothing: &str) -> Result<()> {
         if self.is_empty {
             output::notice(nothing);
         }
         self.flush(out)
     }
+}
+
+/// Writes a value as a line of JSON.
+pub(super) fn json_line(out: &mut Out<'_>, value: &Value) -> Result<()> {
+    out.line(&visible_json(&value.to_string()))
 }

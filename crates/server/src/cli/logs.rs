@@ -90,14 +90,15 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
     look(config, async |database, out| {
         let inspection = database.inspection();
         let register = Register::read(&inspection, asked.look.organization.as_deref()).await?;
-        let listing = Listing::new(COLUMNS, Screen::of_stdout(), asked.look.json);
-        let shown = Shown { register, listing };
         if asked.follow {
+            let shown = Shown { register, listing: Listing::endless(asked.look.json) };
             if asked.names_computer_by_guid() {
                 output::notice(BY_NAME);
             }
             return follow(&inspection, &asked, shown, out, is_stdout_read).await;
         }
+        let listing = Listing::new(COLUMNS, Screen::of_stdout(), asked.look.json);
+        let shown = Shown { register, listing };
         let found = list(&inspection, asked.filter(), shown, out).await?;
         if !found && asked.names_computer_by_guid() {
             output::warning(BY_NAME);
@@ -148,7 +149,6 @@ async fn follow(
             shown.entry(entry, out)?;
         }
         if entries.is_empty() {
-            shown.listing.flush(out)?;
             out.flush()?;
             sleep(PAUSE).await;
         }
@@ -170,14 +170,14 @@ impl Shown {
 }
 
 const COLUMNS: [Column; 8] = [
-    Column::new("RECEIVED", 20),
-    Column::new("ORGANIZATION", 8),
-    Column::beside("TYPE", 4),
-    Column::new("USER", 6),
-    Column::new("SOURCE", 8),
-    Column::beside("VERSION", 5),
-    Column::new("COMPUTER", 8),
-    Column::below("DESCRIPTION"),
+    Column::whole("RECEIVED"),
+    Column::text("ORGANIZATION"),
+    Column::optional("TYPE"),
+    Column::text("USER"),
+    Column::text("SOURCE"),
+    Column::optional("VERSION"),
+    Column::text("COMPUTER"),
+    Column::text("DESCRIPTION"),
 ];
 
 fn cells(organization: &str, entry: &InspectedLogEntry) -> Vec<Cell> {
@@ -279,17 +279,18 @@ mod tests {
     }
 
     #[test]
-    fn on_a_narrow_terminal_the_description_stands_whole_below_its_row() {
+    fn on_a_narrow_terminal_the_description_is_wrapped_and_whole() {
         let mut answer = Vec::new();
         let mut out = Out::new(&mut answer);
-        let mut listing = Listing::new(COLUMNS, Screen { width: Some(80), colours: false }, false);
+        let mut listing = Listing::new(COLUMNS, Screen { width: Some(80), colors: false }, false);
         let long = "words and words ".repeat(20);
-        listing.row(&mut out, cells("Acme Print", &entry(1, long.trim()))).unwrap();
+        listing.record(&mut out, || Value::Null, || cells("Acme Print", &entry(1, long.trim()))).unwrap();
         listing.flush(&mut out).unwrap();
         let answer = String::from_utf8(answer).unwrap();
         let lines: Vec<&str> = answer.lines().collect();
         assert!(lines[1].contains("RIP-01") && lines[1].contains("Latex 1"), "{answer}");
-        assert_eq!(lines[2..].iter().map(|line| line.trim()).collect::<Vec<_>>().join(" "), long.trim());
+        let words = answer.split_whitespace().filter(|word| ["words", "and"].contains(word));
+        assert_eq!(words.collect::<Vec<_>>().join(" "), long.trim());
         assert!(lines.iter().all(|line| line.len() <= 80), "{answer}");
     }
 
@@ -315,16 +316,15 @@ mod tests {
             Ok(Box::new(follower))
         });
         let register = Register::read(&inspection, None).await.unwrap();
-        let screen = Screen { width: None, colours: false };
-        let shown = Shown { register, listing: Listing::new(COLUMNS, screen, false) };
+        let shown = Shown { register, listing: Listing::endless(false) };
         let mut answer = Vec::new();
         let is_read = || READS.fetch_add(1, Ordering::Relaxed) < 4;
         let ended = follow(&inspection, &asked("logs --follow"), shown, &mut Out::new(&mut answer), is_read).await;
         assert!(ended.unwrap_err().is::<ReaderGone>());
         let answer = String::from_utf8(answer).unwrap();
         let lines: Vec<&str> = answer.lines().collect();
-        assert_eq!(lines.len(), 3, "{answer}");
-        assert!(lines[1].contains("Acme Print    log") && lines[1].ends_with("  one"), "{answer}");
-        assert!(lines[2].contains("New           log") && lines[2].ends_with("two\\nlines"), "{answer}");
+        assert_eq!(lines.len(), 2, "{answer}");
+        assert!(lines[0].contains("Acme Print  log") && lines[0].ends_with("  one"), "{answer}");
+        assert!(lines[1].contains("New  log") && lines[1].ends_with("two\\nlines"), "{answer}");
     }
 }

@@ -2,7 +2,6 @@
 
 use super::failure::Failure;
 use super::output::{Out, ReaderGone};
-use super::table::visible_json;
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -12,7 +11,6 @@ use clap::Args;
 use domain::caller::OrganizationId;
 use domain::inspection::{InspectionRepository, RegisteredOrganization};
 use domain::timestamp::Timestamp;
-use serde_json::Value;
 use std::io::{BufWriter, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -105,9 +103,4 @@ impl Register {
     fn find(&self, id: OrganizationId) -> Option<&RegisteredOrganization> {
         self.0.iter().find(|organization| organization.id == id)
     }
-}
-
-/// A value as a line of JSON.
-pub(super) fn json_line(out: &mut Out<'_>, value: &Value) -> Result<()> {
-    out.line(&visible_json(&value.to_string()))
 }

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::{fleet, output};
 use crate::config::Config;
 use crate::shutdown::Signals;
-use crate::telemetry::OtlpTraces;
+use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
 use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
 use adapters_blob::with_contents_in_memory;
@@ -22,7 +22,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCode, Failure> {
+/// `traces` gets the spans of requests.
+pub(super) async fn run(config: &Config, fleet: Option<&Path>, traces: Option<Traces>) -> Result<ExitCode, Failure> {
     let fleet = fleet.map(fleet_json::read).transpose().map_err(Failure::Misuse)?;
     let tls = config.http.tls.as_ref().map(Tls::load).transpose().map_err(Failure::Misuse)?;
     let mut signals = Signals::listen()?;
@@ -37,7 +38,7 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>) -> Result<ExitCod
         }
     };
     let served = match register(&stores.database, fleet.as_ref()).await {
-        Ok(()) => serve(config, listeners, &stores, metrics, &mut signals).await,
+        Ok(()) => serve(config, listeners, &stores, metrics, traces, &mut signals).await,
         Err(error) => Err(error),
     };
     wiring::close(stores.database).await;
@@ -94,10 +95,10 @@ async fn serve(
     listeners: Listeners,
     stores: &Stores,
     metrics: PrometheusHandle,
+    traces: Option<Traces>,
     signals: &mut Signals,
 ) -> Result<()> {
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
-    let traces = config.telemetry.otlp_endpoint.as_deref().map(OtlpTraces::start).transpose()?.map(Arc::new);
     let refusals: Arc<dyn RefusalRepository> = Arc::new(stores.database.refusals());
     let (recorder, recording) = refusals::start(Arc::clone(&refusals));
     let http = HttpConfig {
@@ -113,7 +114,7 @@ async fn serve(
         ids: wiring::ids(),
         clock: wiring::clock(),
         observers: Observers {
-            traces: traces.clone().map(|traces| traces as Arc<dyn TraceSink>),
+            traces: traces.clone().map(|traces| Arc::new(traces) as Arc<dyn TraceSink>),
             refusals: Some(Arc::new(recorder)),
         },
     };

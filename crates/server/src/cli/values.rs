@@ -1,7 +1,7 @@
 //! Values of the command line that several commands take, and how they show some.
 
 use super::output::Out;
-use super::table::{columns_of, padded, visible};
+use super::table::{Cell, Column, Screen, Table};
 use crate::config::duration;
 use crate::wiring;
 use anyhow::Result;
@@ -46,12 +46,13 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{amount:.1} {}", UNITS[unit])
 }
 
-/// Prints what is known of one record, a line each; what is empty is left out.
+/// Prints what is known of one record, a line for each fact; empty values are left out.
 pub(super) fn facts(out: &mut Out<'_>, facts: &[(impl AsRef<str>, String)]) -> Result<()> {
-    let known =
-        || facts.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (visible(name.as_ref()), value));
-    let widest = known().map(|(name, _)| columns_of(&name)).max().unwrap_or_default();
-    known().try_for_each(|(name, value)| out.line(&format!("{}  {}", padded(&name, widest), visible(value))))
+    let mut table = Table::new([Column::whole(""), Column::text("")], Screen::PIPE);
+    for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+        table.row(out, vec![Cell::new(name), Cell::new(value)])?;
+    }
+    table.flush(out)
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use crate::cli::failure::Failure;
 use crate::cli::listing::Listing;
 use crate::cli::look::{Look, Register, look};
 use crate::cli::output::Out;
-use crate::cli::table::{Cell, Column, Screen, WHOLE};
+use crate::cli::table::{Cell, Column, Screen};
 use crate::config::Config;
 use crate::{fleet_json, wiring};
 use anyhow::Result;
 use domain::fleet::{FleetOrganization, FleetService};
 use domain::guid::ResourceGuid;
 use domain::inspection::InspectionRepository;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -34,12 +35,12 @@ async fn show(
     for organization in Register::read(inspection, asked.organization.as_deref()).await?.organizations() {
         for organization in fleet.export(Some(&organization.name)).await?.organizations {
             if listing.is_json() {
-                listing.object(out, &fleet_json::organization(&organization))?;
+                listing.record(out, || fleet_json::organization(&organization), Vec::new)?;
                 continue;
             }
             for row in rows(&organization) {
                 let cells = [organization.name.as_str()].into_iter().chain(row.iter().map(String::as_str));
-                listing.row(out, cells.map(Cell::new).collect())?;
+                listing.record(out, || Value::Null, || cells.map(Cell::new).collect())?;
             }
         }
     }
@@ -47,11 +48,11 @@ async fn show(
 }
 
 const COLUMNS: [Column; 5] = [
-    Column::beside("ORGANIZATION", 6),
-    Column::beside("KIND", 8),
-    Column::new("NAME", 8),
-    Column::new("GUID", WHOLE),
-    Column::new("DETAILS", 8),
+    Column::optional("ORGANIZATION"),
+    Column::optional("KIND"),
+    Column::text("NAME"),
+    Column::whole("GUID"),
+    Column::text("DETAILS"),
 ];
 
 /// Kind, name, GUID and details of each record.
@@ -109,11 +110,10 @@ mod tests {
     use super::*;
     use domain::fleet::FleetRegistry;
     use domain::testing::{CountingIds, FixedClock, InMemoryStore, a_fleet, acme_records, at};
-    use serde_json::Value;
     use std::sync::Arc;
 
     async fn shown(organization: Option<&str>, json: bool) -> anyhow::Result<String> {
-        shown_on(Screen { width: None, colours: false }, organization, json).await
+        shown_on(Screen { width: None, colors: false }, organization, json).await
     }
 
     async fn shown_on(screen: Screen, organization: Option<&str>, json: bool) -> anyhow::Result<String> {
@@ -150,7 +150,7 @@ mod tests {
 
     #[tokio::test]
     async fn guids_are_whole_on_a_narrow_terminal() {
-        let screen = Screen { width: Some(80), colours: false };
+        let screen = Screen { width: Some(80), colors: false };
         let table = shown_on(screen, None, false).await.unwrap();
         let records = acme_records();
         for guid in [records.computer.to_string(), records.queue.to_string(), records.job.to_string()] {
