@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use metering::{Kind, catalog};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use std::io::{IsTerminal, stderr};
+use tracing::Metadata;
 use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -32,13 +33,21 @@ pub(crate) fn start(log: &Log, level: &str, traces: Option<&Traces>) -> Result<(
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // A request's line has all that its span has, so that spans are for traces alone.
-    let lines = lines.with_filter(filter).with_filter(filter_fn(|metadata| metadata.is_event()));
+    let lines = lines.with_filter(filter).with_filter(filter_fn(is_event));
     let spans = traces.map(|traces| {
         let requests = Targets::new().with_target("http_actix", LevelFilter::INFO);
         let layer = tracing_opentelemetry::layer().with_tracer(traces.tracer());
-        layer.with_filter(requests).with_filter(filter_fn(|metadata| metadata.is_span()))
+        layer.with_filter(requests).with_filter(filter_fn(is_span))
     });
     registry().with(lines).with(spans).try_init().context("cannot start logging")
+}
+
+fn is_event(metadata: &Metadata<'_>) -> bool {
+    metadata.is_event()
+}
+
+fn is_span(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span()
 }
 
 /// Installs the recorder of metrics, and records which build this is. Whatever records metrics is made

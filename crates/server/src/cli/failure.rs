@@ -2,8 +2,9 @@
 
 use super::output::error_line;
 use super::table::visible;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use domain::error::error_chain;
+use std::error::Error;
 use std::process::ExitCode;
 
 /// Wrong usage, configuration or fleet file.
@@ -12,7 +13,7 @@ const MISUSE: u8 = 2;
 /// Why a command failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The operator's input is at fault: exit code 2.
+    /// The operator's input is wrong: exit code 2.
     Misuse(anyhow::Error),
     /// Anything else: exit code 1.
     Other(anyhow::Error),
@@ -25,24 +26,24 @@ impl From<anyhow::Error> for Failure {
 }
 
 impl Failure {
-    /// Tells stderr why, with all error_chain, and gives the exit code.
+    /// Prints the error with its causes to stderr and returns the exit code.
     pub(super) fn report(&self) -> ExitCode {
         let (error, code) = match self {
             Self::Misuse(error) => (error, ExitCode::from(MISUSE)),
             Self::Other(error) => (error, ExitCode::FAILURE),
         };
-        tell(&format!("error: {}", one_line(&error_chain(error.as_ref()))));
+        print(&format!("error: {}", one_line(&error_chain(error.as_ref()))));
         code
     }
 }
 
-/// Tells stderr what is wrong with the command line; whoever names no command is shown them before.
-/// `command` is the one whose help is named.
+/// Prints to stderr what is wrong with the command line; before it the help, if no command is given. `command` is the
+/// one whose help is named.
 pub(super) fn report_usage(error: &clap::Error, command: &str) -> ExitCode {
     if let Some(help) = help(error) {
         error_line(&help);
     }
-    tell(&usage_line(error, command));
+    print(&usage_line(error, command));
     ExitCode::from(MISUSE)
 }
 
@@ -51,23 +52,44 @@ pub(super) fn help(error: &clap::Error) -> Option<String> {
     (error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand).then(|| error.render().to_string())
 }
 
-/// What clap says, in one line: without the usage, which `--help` shows.
+/// What is wrong with the command line, in one line.
 pub(super) fn usage_line(error: &clap::Error, command: &str) -> String {
-    if help(error).is_some() {
-        return format!("error: a command is required (see {command} --help)");
+    let of = |kind| error.get(kind).map(text).unwrap_or_default();
+    let (argument, value) = (of(ContextKind::InvalidArg), of(ContextKind::InvalidValue));
+    let problem = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a command is required".to_owned(),
+        ErrorKind::MissingSubcommand => format!("'{command}' requires a subcommand"),
+        ErrorKind::InvalidSubcommand => format!("unrecognized subcommand '{}'", of(ContextKind::InvalidSubcommand)),
+        ErrorKind::UnknownArgument => format!("unexpected argument '{argument}'"),
+        ErrorKind::MissingRequiredArgument => format!("required arguments are missing: {argument}"),
+        ErrorKind::ArgumentConflict => {
+            format!("the argument '{argument}' cannot be used with '{}'", of(ContextKind::PriorArg))
+        }
+        ErrorKind::InvalidValue if value.is_empty() => format!("a value is required for '{argument}'"),
+        ErrorKind::InvalidValue => {
+            format!("invalid value '{value}' for '{argument}'; allowed is {}", of(ContextKind::ValidValue))
+        }
+        ErrorKind::ValueValidation => {
+            let reason = error.source().map(ToString::to_string).unwrap_or_default();
+            format!("invalid value '{value}' for '{argument}': {reason}")
+        }
+        other => format!("{other} {argument}"),
+    };
+    format!("error: {} (see {command} --help)", one_line(&problem))
+}
+
+fn text(value: &ContextValue) -> String {
+    match value {
+        ContextValue::Strings(texts) => texts.join(", "),
+        other => other.to_string(),
     }
-    let told = error.render().to_string();
-    let told = told.split("Usage:").next().unwrap_or_default();
-    let told = told.split("For more information").next().unwrap_or_default();
-    let paragraphs: Vec<String> = told.trim().split("\n\n").map(one_line).collect();
-    format!("{} (see {command} --help)", paragraphs.join("; "))
 }
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn tell(line: &str) {
-    // Names of records may be told, which anybody may have chosen.
+fn print(line: &str) {
+    // It may hold names of records, which clients choose.
     error_line(&visible(line));
 }

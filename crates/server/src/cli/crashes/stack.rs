@@ -1,142 +1,103 @@
-//! A call stack as text. Its bytes are kept as they were sent, in whichever encoding.
+//! A call stack as text. Its bytes are stored as they were sent, in any encoding (decision C4).
 
 use crate::cli::output::Out;
 use crate::cli::table::push_visible;
 use anyhow::Result;
 use domain::blob::ByteStream;
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use futures_util::TryStreamExt;
 
 /// Bytes of text that one line of JSON holds at most.
-const MOST_IN_JSON: usize = 16 * 1024 * 1024;
+const MAX_JSON_TEXT: usize = 16 * 1024 * 1024;
+
+/// Bytes by which the encoding is recognized.
+const HEAD: usize = 4096;
 
 /// Blanks that a tabulator is shown as.
 const TAB: &str = "    ";
 
-/// Prints a call stack line by line. No line is cut: whoever reads a stack needs all of it.
-pub(super) async fn print(mut content: ByteStream, out: &mut Out<'_>) -> Result<()> {
-    let mut decoder = Decoder::default();
-    let mut is_open = false;
-    let mut shown = String::new();
-    loop {
-        let chunk = content.try_next().await?;
-        let text = match &chunk {
-            Some(bytes) => decoder.take(bytes),
-            None => decoder.end(),
-        };
-        for character in text.chars() {
+/// Prints a call stack line by line, whole, with characters escaped that would control the terminal.
+pub(super) async fn print(content: ByteStream, out: &mut Out<'_>) -> Result<()> {
+    let mut text = Text::of(content);
+    let mut is_line_open = false;
+    while let Some(piece) = text.next().await? {
+        let mut shown = String::with_capacity(piece.len());
+        for character in piece.chars() {
             match character {
                 '\n' => shown.push('\n'),
-                // Line ends of Windows.
+                // Windows ends lines with it.
                 '\r' => {}
                 '\t' => shown.push_str(TAB),
                 other => push_visible(&mut shown, other),
             }
         }
-        if let Some(last) = shown.chars().last() {
-            is_open = last != '\n';
-        }
+        is_line_open = shown.chars().last().map_or(is_line_open, |last| last != '\n');
         out.bytes(shown.as_bytes())?;
-        shown.clear();
-        if chunk.is_none() {
-            return if is_open { out.line("") } else { Ok(()) };
-        }
     }
+    if is_line_open { out.line("") } else { Ok(()) }
 }
 
 /// The text of a call stack, cut where it is longer than a line of JSON should be.
-pub(super) async fn text(mut content: ByteStream) -> Result<String> {
-    let mut decoder = Decoder::default();
-    let mut text = String::new();
-    while let Some(bytes) = content.try_next().await? {
-        text += &decoder.take(&bytes);
-        if text.len() >= MOST_IN_JSON {
-            return Ok(text);
+pub(super) async fn text(content: ByteStream) -> Result<String> {
+    let (mut text, mut whole) = (Text::of(content), String::new());
+    while let Some(piece) = text.next().await? {
+        whole += &piece;
+        if whole.len() >= MAX_JSON_TEXT {
+            break;
         }
     }
-    Ok(text + &decoder.end())
+    Ok(whole)
 }
 
-/// Reads UTF-8, or UTF-16 where a byte-order mark says so. What is neither becomes U+FFFD.
-#[derive(Default)]
-struct Decoder {
-    encoding: Option<Encoding>,
-    /// Bytes that may go on in the next chunk.
-    rest: Vec<u8>,
+/// A stream of bytes, decoded. What is malformed in its encoding becomes U+FFFD.
+struct Text {
+    content: ByteStream,
+    /// `None` before the encoding is recognized, and after the end.
+    decoder: Option<Decoder>,
+    is_ended: bool,
 }
 
-#[derive(Clone, Copy)]
-enum Encoding {
-    Utf8,
-    Utf16(fn([u8; 2]) -> u16),
-}
+impl Text {
+    fn of(content: ByteStream) -> Self {
+        Self { content, decoder: None, is_ended: false }
+    }
 
-impl Decoder {
-    fn take(&mut self, bytes: &[u8]) -> String {
-        self.rest.extend_from_slice(bytes);
-        if self.encoding.is_none() && self.rest.len() < 3 {
-            return String::new();
+    /// The next piece; `None` at the end.
+    async fn next(&mut self) -> Result<Option<String>> {
+        if self.is_ended {
+            return Ok(None);
         }
-        self.decode(false)
-    }
-
-    fn end(&mut self) -> String {
-        self.decode(true)
-    }
-
-    fn decode(&mut self, is_end: bool) -> String {
-        let (encoding, mark) = match (self.encoding, self.rest.as_slice()) {
-            (Some(encoding), _) => (encoding, 0),
-            (None, [0xFF, 0xFE, ..]) => (Encoding::Utf16(u16::from_le_bytes), 2),
-            (None, [0xFE, 0xFF, ..]) => (Encoding::Utf16(u16::from_be_bytes), 2),
-            (None, [0xEF, 0xBB, 0xBF, ..]) => (Encoding::Utf8, 3),
-            (None, _) => (Encoding::Utf8, 0),
-        };
-        self.encoding = Some(encoding);
-        let bytes = &self.rest[mark..];
-        let whole = match encoding {
-            _ if is_end => bytes.len(),
-            Encoding::Utf8 => whole_utf8(bytes),
-            Encoding::Utf16(read) => whole_utf16(bytes, read),
-        };
-        let text = match encoding {
-            Encoding::Utf8 => String::from_utf8_lossy(&bytes[..whole]).into_owned(),
-            Encoding::Utf16(read) => utf16(&bytes[..whole], read),
-        };
-        self.rest.drain(..mark + whole);
-        text
+        let mut bytes = Vec::new();
+        let wanted = if self.decoder.is_none() { HEAD } else { 1 };
+        while bytes.len() < wanted && !self.is_ended {
+            match self.content.try_next().await? {
+                Some(chunk) => bytes.extend_from_slice(&chunk),
+                None => self.is_ended = true,
+            }
+        }
+        let decoder = self.decoder.get_or_insert_with(|| encoding_of(&bytes).new_decoder_with_bom_removal());
+        let mut text =
+            String::with_capacity(decoder.max_utf8_buffer_length(bytes.len()).unwrap_or(bytes.len() * 3 + 16));
+        // The text has room for all of it, so that one call decodes it.
+        let _ = decoder.decode_to_string(&bytes, &mut text, self.is_ended);
+        Ok(Some(text))
     }
 }
 
-/// Bytes before a character that is not complete yet.
-fn whole_utf8(bytes: &[u8]) -> usize {
-    let from = bytes.len().saturating_sub(3);
-    for start in (from..bytes.len()).rev() {
-        let needed = match bytes[start] {
-            0x00..=0x7F => return bytes.len(),
-            0x80..=0xBF => continue,
-            0xC0..=0xDF => 2,
-            0xE0..=0xEF => 3,
-            0xF0..=0xFF => 4,
-        };
-        return if start + needed > bytes.len() { start } else { bytes.len() };
+/// The encoding of a text by its beginning: that of its byte-order mark; UTF-16 where bytes are zero, since no text has
+/// U+0000; UTF-8; else Windows-1252.
+fn encoding_of(head: &[u8]) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(head) {
+        return encoding;
     }
-    bytes.len()
-}
-
-/// Bytes before a unit or a pair of them that is not complete yet.
-fn whole_utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> usize {
-    let units = bytes.len() / 2 * 2;
-    match bytes[..units].last_chunk::<2>() {
-        Some(last) if (0xD800..0xDC00).contains(&read(*last)) => units - 2,
-        _ => units,
+    let zeros = |offset| head.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
+    match zeros(0).cmp(&zeros(1)) {
+        std::cmp::Ordering::Less => UTF_16LE,
+        std::cmp::Ordering::Greater => UTF_16BE,
+        // The last character may go on behind the head.
+        std::cmp::Ordering::Equal if head.len() - Encoding::utf8_valid_up_to(head) < 4 => UTF_8,
+        std::cmp::Ordering::Equal => WINDOWS_1252,
     }
-}
-
-fn utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> String {
-    let (pairs, odd) = bytes.as_chunks::<2>();
-    let units = pairs.iter().map(|pair| read(*pair));
-    let text = char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
-    text.chain(odd.iter().map(|_| char::REPLACEMENT_CHARACTER)).collect()
 }
 
 #[cfg(test)]
@@ -161,14 +122,16 @@ mod tests {
     #[tokio::test]
     async fn every_encoding_is_read_however_it_is_cut() {
         let shown = "Größe 🖨 main.cpp:12\n    at 日本語()\n";
-        let utf16 = |bytes: fn(u16) -> [u8; 2], mark: [u8; 2]| -> Vec<u8> {
-            mark.into_iter().chain(STACK.encode_utf16().flat_map(bytes)).collect()
+        let utf16 = |bytes: fn(u16) -> [u8; 2], mark: &[u8]| -> Vec<u8> {
+            mark.iter().copied().chain(STACK.encode_utf16().flat_map(bytes)).collect()
         };
         let forms = [
             STACK.as_bytes().to_vec(),
             [&[0xEF, 0xBB, 0xBF], STACK.as_bytes()].concat(),
-            utf16(u16::to_le_bytes, [0xFF, 0xFE]),
-            utf16(u16::to_be_bytes, [0xFE, 0xFF]),
+            utf16(u16::to_le_bytes, &[0xFF, 0xFE]),
+            utf16(u16::to_be_bytes, &[0xFE, 0xFF]),
+            utf16(u16::to_le_bytes, &[]),
+            utf16(u16::to_be_bytes, &[]),
         ];
         for form in forms {
             for length in 1..=form.len() {
@@ -179,8 +142,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_text_is_shown_as_such_and_drives_no_terminal() {
-        assert_eq!(printed(b"\xFF\x80a\x1b[2J\xC3", 1).await, "\u{FFFD}\u{FFFD}a\\x1b[2J\u{FFFD}\n");
+    async fn a_stack_in_an_old_encoding_of_windows_is_readable() {
+        assert_eq!(printed(b"Gr\xF6\xDFe 12 \x80\r\n", 3).await, "Größe 12 €\n");
+    }
+
+    #[tokio::test]
+    async fn a_long_stack_is_read_whole() {
+        let long = "at Größe 日本語() 🖨\n".repeat(1000);
+        for length in [1, HEAD - 1, HEAD + 1, 1 << 20] {
+            assert_eq!(printed(long.as_bytes(), length).await, long);
+        }
+    }
+
+    #[tokio::test]
+    async fn malformed_text_shows_and_controls_no_terminal() {
+        assert_eq!(printed(b"a\x1b[2J\xC3", 1).await, "a\\x1b[2J\u{FFFD}\n");
         assert_eq!(printed(b"", 1).await, "");
         assert_eq!(printed(b"a", 1).await, "a\n");
         assert_eq!(printed(b"\xFF\xFEa\0\x1b", 2).await, "a\u{FFFD}\n");

@@ -50,7 +50,10 @@ async fn log_entries_are_listed_by_the_filters_of_the_interface() {
     let table = site.run("logs").succeeded();
     assert!(table.starts_with("RECEIVED ") && table.contains(SHOWN) && !table.contains(is_order), "{table}");
     let shown = on_terminal(&site, 90, "logs", &[]);
-    assert!(shown.lines().count() >= 5 && shown.contains("second") && shown.lines().all(|line| line.chars().count() <= 90), "{shown}");
+    assert!(
+        shown.lines().count() >= 5 && shown.contains("second") && shown.lines().all(|line| line.chars().count() <= 90),
+        "{shown}"
+    );
     assert!(site.run("logs --follow --since 1h").failed(2).contains("cannot be used with"));
     assert!(site.run("logs --from yesterday").failed(2).contains("such as 2026-05-04T07:00:00Z"));
 }
