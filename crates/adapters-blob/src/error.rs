@@ -1,5 +1,5 @@
-//! From what `object_store` and the file system report to what the domain knows, in words that name
-//! the place and the cause in one line each. No credential is part of any of them.
+//! Errors of `object_store` and of the file system as errors of the domain, each in one line that
+//! names the store and the cause. No credential is part of any of them.
 
 use domain::error::{StoreError, error_chain};
 use object_store::client::HttpError;
@@ -7,111 +7,87 @@ use std::error::Error;
 use std::fmt::Display;
 use std::io::{self, ErrorKind};
 
-/// The longest part of a server's answer that an error repeats.
-const LONGEST_ANSWER: usize = 300;
+/// Characters of a cause, which may hold the answer of a server.
+const MAX_CAUSE: usize = 300;
+
+/// Why a blob store can't be opened, in one line that names the store and the cause.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct OpenError(pub(crate) String);
+
+impl OpenError {
+    /// `remark` follows the causes.
+    pub(crate) fn new(error: &StoreError, remark: &str) -> Self {
+        // The text of the error itself only repeats its variant.
+        Self(error.source().map_or_else(|| one_line(&error.to_string()), in_one_line) + remark)
+    }
+}
 
 /// What could not be done, and where; the cause is its source.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} in {place}")]
-struct Failure {
+#[error("cannot {action} in {store}")]
+struct OperationError {
     action: String,
-    place: String,
+    store: String,
     #[source]
     cause: Box<dyn Error + Send + Sync>,
 }
 
-/// What a server answered, or why there was no answer.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Answer(String);
+/// Wraps an `object_store::Error` or an `io::Error`. Of its chain only the innermost cause is kept,
+/// since the layers between repeat it.
+pub(crate) fn store_error(action: impl Display, store: &str, error: &(dyn Error + 'static)) -> StoreError {
+    let cause = match find::<io::Error>(error) {
+        Some(cause) => io::Error::new(cause.kind(), one_line(&cause.to_string())).into(),
+        None => one_line(&chain(error).last().map_or_else(String::new, ToString::to_string)).into(),
+    };
+    let operation = OperationError { action: action.to_string(), store: store.to_owned(), cause };
+    if may_pass(error) { StoreError::unavailable(operation) } else { StoreError::other(operation) }
+}
 
-/// A failed call of `object_store`.
-pub(crate) fn store_error(action: impl Display, place: &str, error: &object_store::Error) -> StoreError {
-    let chain = || std::iter::successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
-    // What goes wrong on the way to a server may pass; what a disk reports has to be looked at.
-    let on_the_way = chain().any(<dyn Error>::is::<HttpError>);
-    if let Some(cause) = chain().find_map(|error| error.downcast_ref::<io::Error>()) {
-        return wrap(action, place, on_the_way || may_pass(cause), Box::new(copied(cause)));
+/// Whether no server answered. Another try may help.
+pub(crate) fn is_unanswered(error: &(dyn Error + 'static)) -> bool {
+    find::<HttpError>(error).is_some() || find::<io::Error>(error).is_some_and(|io| io.kind() == ErrorKind::TimedOut)
+}
+
+/// Whether the same call may succeed later without a change to Platen or its configuration.
+fn may_pass(error: &(dyn Error + 'static)) -> bool {
+    if is_unanswered(error) {
+        return true;
     }
-    let last = chain().last().map_or_else(String::new, ToString::to_string);
-    match status_and_body(&error.to_string()) {
-        Some((status, body)) => {
-            let answer = Answer(one_line(&[&status, &explained(&body)].map(String::as_str).join(" ")));
-            wrap(action, place, status.starts_with('5') || status.starts_with("429"), Box::new(answer))
-        }
-        None => wrap(action, place, on_the_way, Box::new(Answer(one_line(&last)))),
+    match find::<io::Error>(error) {
+        Some(cause) => matches!(
+            cause.kind(),
+            ErrorKind::StorageFull
+                | ErrorKind::QuotaExceeded
+                | ErrorKind::ReadOnlyFilesystem
+                | ErrorKind::PermissionDenied
+                | ErrorKind::ResourceBusy
+                | ErrorKind::StaleNetworkFileHandle
+                | ErrorKind::Interrupted
+                | ErrorKind::OutOfMemory
+        ),
+        // Refusals have variants of their own. What stays is a server that failed in spite of retries.
+        None => matches!(error.downcast_ref(), Some(object_store::Error::Generic { .. })),
     }
 }
 
-/// A failed call of the file system.
-pub(crate) fn io_error(action: impl Display, place: &str, error: io::Error) -> StoreError {
-    let passes = may_pass(&error);
-    wrap(action, place, passes, Box::new(error))
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// Whether `error` says that there is no such blob. A missing bucket is another matter.
-pub(crate) fn is_missing(error: &object_store::Error) -> bool {
-    matches!(error, object_store::Error::NotFound { .. }) && !error.to_string().contains("NoSuchBucket")
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    chain(error).find_map(|error| error.downcast_ref())
 }
 
-/// The error and all its error_chain in one line, for people.
-pub(crate) fn spelled_out(error: &(dyn Error + 'static)) -> String {
+/// An error and its causes in one line, for people.
+pub(crate) fn in_one_line(error: &(dyn Error + 'static)) -> String {
     one_line(&error_chain(error))
 }
 
-fn wrap(action: impl Display, place: &str, passes: bool, cause: Box<dyn Error + Send + Sync>) -> StoreError {
-    let failure = Failure { action: action.to_string(), place: place.to_owned(), cause };
-    if passes { StoreError::unavailable(failure) } else { StoreError::other(failure) }
-}
-
-/// Whether an operator or time cures this without a change of ours.
-fn may_pass(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull
-            | ErrorKind::QuotaExceeded
-            | ErrorKind::ReadOnlyFilesystem
-            | ErrorKind::PermissionDenied
-            | ErrorKind::ResourceBusy
-            | ErrorKind::StaleNetworkFileHandle
-            | ErrorKind::TimedOut
-            | ErrorKind::Interrupted
-            | ErrorKind::OutOfMemory
-    )
-}
-
-/// The errors of `object_store` keep the one of the system to themselves, so it is made once more.
-fn copied(error: &io::Error) -> io::Error {
-    match error.raw_os_error() {
-        Some(code) => io::Error::from_raw_os_error(code),
-        None => io::Error::new(error.kind(), one_line(&error.to_string())),
-    }
-}
-
-/// `object_store` keeps the type that holds the status to itself; its text is what there is.
-fn status_and_body(text: &str) -> Option<(String, String)> {
-    let (_, answer) = text.split_once("status code: ")?;
-    let (status, body) = answer.split_once(": ").unwrap_or((answer, ""));
-    Some((status.to_owned(), body.to_owned()))
-}
-
-/// Code and message of an S3 error document, or the beginning of whatever it is.
-fn explained(body: &str) -> String {
-    let element = |name: &str| {
-        let (_, rest) = body.split_once(&format!("<{name}>"))?;
-        rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
-    };
-    match (element("Code"), element("Message")) {
-        (Some(code), Some(message)) => format!("({code}: {message})"),
-        (Some(code), None) => format!("({code})"),
-        _ => body.to_owned(),
-    }
-}
-
-/// A text of any form as one line of bounded length.
+/// A text as one line of bounded length.
 pub(crate) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(LONGEST_ANSWER) {
+    match line.char_indices().nth(MAX_CAUSE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
@@ -130,37 +106,30 @@ mod tests {
         let full = failed(io::Error::from_raw_os_error(28));
         let error = store_error("write blob x", "folder /blobs", &full);
         assert!(matches!(error, StoreError::Unavailable(_)));
-        let cause = error.source().and_then(Error::source).unwrap();
-        assert_eq!(cause.downcast_ref::<io::Error>().unwrap().kind(), ErrorKind::StorageFull);
-        assert!(spelled_out(&error).contains("cannot write blob x in folder /blobs: No space left on device"));
+        assert_eq!(find::<io::Error>(&error).unwrap().kind(), ErrorKind::StorageFull);
+        assert!(in_one_line(&error).contains("cannot write blob x in folder /blobs: No space left on device"));
     }
 
     #[test]
-    fn an_answer_of_a_server_is_told_by_status_code_and_message() {
+    fn the_answer_of_a_server_is_one_line() {
         let body =
             "<?xml version=\"1.0\"?>\n<Error>\n<Code>SlowDown</Code><Message>Reduce your\nrate.</Message></Error>";
-        let text = format!("Server returned non-2xx status code: 503 Service Unavailable: {body}");
-        let error = store_error("read blob x", "bucket b", &failed(text));
+        let error = store_error("read blob x", "bucket b", &failed(format!("503 Service Unavailable: {body}")));
         assert!(matches!(error, StoreError::Unavailable(_)));
-        assert!(spelled_out(&error).ends_with("503 Service Unavailable (SlowDown: Reduce your rate.)"));
+        let line = in_one_line(&error);
+        assert!(line.contains("503 Service Unavailable") && line.contains("Reduce your rate."), "{line}");
+        assert!(!line.contains('\n'), "{line}");
     }
 
     #[test]
     fn a_refusal_of_a_server_does_not_pass_by_itself() {
-        let error = store_error("read blob x", "bucket b", &failed("status code: 403 Forbidden: "));
-        assert!(matches!(error, StoreError::Other(_)));
+        let refused = object_store::Error::PermissionDenied { path: "x".to_owned(), source: "403 Forbidden".into() };
+        assert!(matches!(store_error("read blob x", "bucket b", &refused), StoreError::Other(_)));
     }
 
     #[test]
     fn a_long_answer_is_cut() {
         let error = store_error("read blob x", "bucket b", &failed("y".repeat(10_000)));
-        assert!(spelled_out(&error).chars().count() < 500);
-    }
-
-    #[test]
-    fn a_missing_bucket_is_not_a_missing_blob() {
-        let missing = |text: &str| object_store::Error::NotFound { path: "x".into(), source: text.into() };
-        assert!(is_missing(&missing("status code: 404 Not Found: ")));
-        assert!(!is_missing(&missing("404 Not Found: <Code>NoSuchBucket</Code>")));
+        assert!(in_one_line(&error).chars().count() < 500);
     }
 }

@@ -110,9 +110,14 @@ pub(crate) async fn open_blobs(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
     adapters_blob::open(&config.place).await.with_context(|| unusable(config))
 }
 
-/// The same for whoever is going to write: a store that can't be written to is refused.
+/// Opens the blob store for a command that writes: a store that can't be written to is refused.
 pub(crate) async fn open_blobs_for_writing(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
     adapters_blob::open_for_writing(&config.place).await.with_context(|| unusable(config))
+}
+
+/// Opens the blob store for the server, with its cache of small contents.
+pub(crate) async fn open_blobs_for_serving(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
+    adapters_blob::open_for_serving(&config.place).await.with_context(|| unusable(config))
 }
 
 fn unusable(config: &Blobs) -> String {

@@ -1,13 +1,14 @@
-//! Every clause of the port's contract on every place.
+//! Every clause of the port's contract on every backend.
 
 use crate::bucket_of;
 use crate::s3_server::S3Server;
-use adapters_blob::{BlobConfig, open};
+use adapters_blob::{BlobConfig, open, open_for_serving};
 use domain::blob::BlobStore;
 use std::sync::Arc;
 use tempfile::TempDir;
 
 domain::blob_store_contract!(local_disk, in_folder());
+domain::blob_store_contract!(local_disk_with_cache, in_folder_with_cache());
 domain::blob_store_contract!(memory, in_memory());
 domain::blob_store_contract!(s3, in_bucket());
 domain::blob_store_contract!(seaweedfs, in_seaweedfs());
@@ -15,6 +16,12 @@ domain::blob_store_contract!(seaweedfs, in_seaweedfs());
 async fn in_folder() -> (Arc<dyn BlobStore>, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&BlobConfig::Local { path: folder.path().join("data/blobs") }).await.unwrap();
+    (store, folder)
+}
+
+async fn in_folder_with_cache() -> (Arc<dyn BlobStore>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open_for_serving(&BlobConfig::Local { path: folder.path().to_owned() }).await.unwrap();
     (store, folder)
 }
 

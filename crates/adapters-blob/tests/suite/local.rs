@@ -1,7 +1,7 @@
 //! What only a local folder does.
 
 use crate::{key, list, publish, told};
-use adapters_blob::{BlobConfig, OpenError, open};
+use adapters_blob::{BlobConfig, open};
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobStore};
 use domain::error::StoreError;
@@ -151,7 +151,7 @@ async fn a_finish_that_nobody_waits_for_leaves_no_blob() {
         let mut writer = store.create(&key(number)).await.unwrap();
         writer.write(Bytes::from_static(b"x")).await.unwrap();
         let mut finish = writer.finish();
-        // Polled once, which is enough for the task to be told.
+        // Polled once, which is enough to start it.
         assert!(futures_util::poll!(&mut finish).is_pending());
         drop(finish);
     }
@@ -192,7 +192,8 @@ async fn a_folder_that_takes_no_files_is_told_by_the_error_of_the_system() {
         let before = files(folder.path());
         let mut writer = store.create(&key(1)).await.unwrap();
         let written = writer.write(Bytes::from_static(content)).await;
-        let error = writer.finish().await.and(written).unwrap_err();
+        let finished = writer.finish().await;
+        let error = written.and(finished.map(drop)).unwrap_err();
         assert!(io_cause(&error).is_some(), "{}", told(&error));
         assert!(told(&error).contains(&key(1).to_string()), "{}", told(&error));
         assert!(writer.abort().await.is_ok());
@@ -276,7 +277,6 @@ async fn a_path_that_is_a_file_is_refused_in_one_line() {
     File::create(&path).unwrap();
     for path in [path.clone(), path.join("below")] {
         let Err(error) = open(&BlobConfig::Local { path: path.clone() }).await else { panic!("it is opened") };
-        assert!(matches!(error, OpenError::Misconfigured(_)));
         let told = error.to_string();
         assert!(told.starts_with(&format!("cannot keep blobs in folder {}: ", path.display())), "{told}");
         assert!(!told.contains('\n'));

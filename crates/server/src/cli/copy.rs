@@ -38,7 +38,7 @@ pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure>
         return Err(Failure::Misuse(anyhow!("target {}: nothing would be left of a copy in memory", to.display())));
     }
     let urls = [&config.database, &target.database].map(|section| section.url.expose_secret());
-    if config.blobs.place.is_same_place(&target.blobs.place) {
+    if config.blobs.place.is_same_store(&target.blobs.place) {
         let is_same = is_same_database(urls[0], urls[1], wiring::DATABASE_TIMEOUT).await;
         if is_same.map_err(anyhow::Error::from)? {
             let told = "both sides use one database and one blob store: nothing would be copied";

@@ -7,7 +7,6 @@ use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
 use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
-use adapters_blob::with_contents_in_memory;
 use adapters_db::Database;
 use anyhow::{Context, Result};
 use domain::access::Throttle;
@@ -64,7 +63,7 @@ struct Stores {
 async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stores)> {
     let api = listen::take(&config.http.listener, "http")?;
     let ops = listen::take(&config.ops, "ops")?;
-    let blobs = with_contents_in_memory(wiring::open_blobs_for_writing(&config.blobs).await?);
+    let blobs = wiring::open_blobs_for_serving(&config.blobs).await?;
     let (database, migrated) = wiring::open_database(&config.database, wiring::Missing::Make).await?;
     tracing::info!("{}", wiring::told(migrated));
     if !database.claim_serving() {

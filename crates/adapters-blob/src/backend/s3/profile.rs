@@ -1,4 +1,5 @@
-//! The AWS profile files, which `object_store` doesn't read: keys, session token and region.
+//! Keys, session token and region from the AWS profile files, which `object_store` doesn't read. Crates for
+//! INI files take the nested values of these files for values of the section.
 
 use object_store::aws::AwsCredential;
 use std::collections::HashMap;
@@ -7,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// What a profile says.
+/// The values of a profile.
 #[derive(Default)]
 pub(super) struct Profile {
     pub(super) credential: Option<AwsCredential>,
@@ -61,8 +62,8 @@ fn text_of(variable: &str, name: &str) -> Result<String, String> {
     }
 }
 
-/// The values of a section of an INI file. Indented lines belong to the value above them and hold
-/// nothing that we need.
+/// The values of a section. Indented lines belong to the value above them and hold nothing that
+/// Platen needs.
 fn section(text: &str, name: &str) -> HashMap<String, String> {
     let mut inside = false;
     let mut values = HashMap::new();

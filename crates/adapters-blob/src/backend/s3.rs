@@ -2,21 +2,19 @@
 
 mod profile;
 
-use crate::error::{one_line, spelled_out, store_error};
-use crate::place::{Manner, Patience, Place, listed, streamed, within};
-use crate::{AccessKey, OpenError, S3Config};
+use super::{Backend, UploadLimits, with_timeout};
+use crate::config::{AccessKey, S3Config};
+use crate::error::{OpenError, in_one_line, is_unanswered, one_line, store_error};
 use async_trait::async_trait;
-use domain::blob::{BlobEntry, BlobKey, ByteStream};
 use domain::error::StoreError;
-use futures_util::stream::BoxStream;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, AwsCredential};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
+use object_store::prefix::PrefixStore;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig, StaticCredentialProvider};
 use profile::Profile;
 use secrecy::ExposeSecret;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -25,96 +23,103 @@ use tokio::time::sleep;
 /// S3 takes parts of 5 MiB and more, all of one size but the last, and 10,000 of them.
 const PART_SIZE: usize = 5 * 1024 * 1024;
 
-/// Parts that all uploads together may gather and send at once, so that memory has a bound however many
-/// upload at a time (40 MiB). Who comes later waits, and its client with it.
-const PARTS_IN_MEMORY: usize = 8;
+/// Parts of all uploads in memory (40 MiB), so that memory has a bound however many upload at a time.
+const PART_SLOTS: usize = 8;
 
-/// A request without content is given up after 4 s, so that a client has its answer within 5 s.
-const PATIENCE: Patience =
-    Patience { answer: Duration::from_secs(4), bytes_per_second: 512 * 1024, stall: Duration::from_secs(15) };
+/// A request without content has no longer, so that a client has its answer within 5 s.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// An outage of a minute leaves no parts behind. Those of a longer one, and of a killed process, are
-/// for the lifecycle rule of the bucket.
-const REMOVAL_PAUSES: [Duration; 4] =
-    [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20), Duration::from_mins(1)];
+/// The slowest line over which an upload still succeeds.
+const MIN_BYTES_PER_SECOND: u64 = 512 * 1024;
 
-const MANNER: Manner =
-    Manner { part_size: PART_SIZE, parts_at_once: 2, patience: Some(PATIENCE), removal_pauses: &REMOVAL_PAUSES };
-
-/// How often a bucket that doesn't answer is tried at the start, and the pause after the first try; each
-/// following pause is twice as long.
-const TRIES: u32 = 6;
-const PAUSE: Duration = Duration::from_millis(100);
+/// Between two pieces of a download.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Servers and proxies drop connections that were idle for longer.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// An outage of a minute leaves no parts. The lifecycle rule of the bucket removes those of a longer
+/// one, and of a killed process.
+const REMOVAL_RETRIES: [Duration; 4] =
+    [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20), Duration::from_mins(1)];
+
+/// Pauses in milliseconds before a bucket that doesn't answer at the start is tried again.
+const OPEN_RETRIES: [u64; 5] = [100, 200, 400, 800, 1600];
+
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// Without it nobody would guess where the failure of a request for credentials comes from.
+/// Explains a failed request for credentials.
 const NO_KEYS: &str = " (no access key is configured, in the environment or in a profile, so the instance was asked)";
 
 /// Where the credentials come from.
-#[derive(Debug)]
-enum Keys {
-    /// Something that is configured or in the environment.
-    Known,
-    /// The instance, as the last resort.
-    OfInstance,
+#[derive(Debug, PartialEq)]
+enum KeySource {
+    /// The configuration, the environment or a profile.
+    Configured,
+    /// The metadata service of the instance, as the last resort.
+    Instance,
 }
 
-/// A bucket.
-pub(crate) struct S3Place {
+pub(crate) struct S3Backend {
     name: String,
     prefix: Path,
-    objects: AmazonS3,
-    room: Arc<Semaphore>,
+    bucket: AmazonS3,
+    objects: PrefixStore<AmazonS3>,
+    upload_limits: UploadLimits,
 }
 
-impl S3Place {
-    /// Prepares the way to the bucket and asks it whether it is there.
+impl S3Backend {
+    /// Opens a bucket and checks that it can be listed.
     pub(crate) async fn open(config: &S3Config) -> Result<Self, OpenError> {
         install_tls_provider();
-        let wrong = |what: String| OpenError::Misconfigured(format!("blob store in S3: {what}"));
+        let misconfigured = |what: String| OpenError(format!("blob store in S3: {what}"));
         let prefix = config.prefix.as_deref().unwrap_or_default().trim_matches('/');
-        let prefix = Path::parse(prefix).map_err(|error| wrong(format!("the prefix can't be used: {error}")))?;
-        let (builder, keys) = builder(config).map_err(wrong)?;
-        let objects = builder.build().map_err(|error| wrong(one_line(&error.to_string())))?;
-        let place = Self { name: name(config), prefix, objects, room: Arc::new(Semaphore::new(PARTS_IN_MEMORY)) };
-        let Err((error, tries)) = place.reach_at_last().await else {
-            return Ok(place);
+        let prefix =
+            Path::parse(prefix).map_err(|error| misconfigured(format!("the prefix can't be used: {error}")))?;
+        let (builder, keys) = builder(config).map_err(misconfigured)?;
+        let bucket = builder.build().map_err(|error| misconfigured(one_line(&error.to_string())))?;
+        let backend = Self {
+            name: name(config),
+            objects: PrefixStore::new(bucket.clone(), prefix.clone()),
+            prefix,
+            bucket,
+            upload_limits: UploadLimits {
+                part_size: PART_SIZE,
+                parts_in_flight: 2,
+                part_slots: Some(Arc::new(Semaphore::new(PART_SLOTS))),
+            },
         };
-        let tries = if tries == 1 { String::new() } else { format!(" ({tries} tries)") };
-        let remark = match keys {
-            Keys::Known => tries,
-            Keys::OfInstance => tries + NO_KEYS,
-        };
-        Err(OpenError::from_store(&error, &remark))
+        let remark = if keys == KeySource::Instance { NO_KEYS } else { "" };
+        backend.check_with_retries().await.map_err(|error| OpenError::new(&error, remark))?;
+        Ok(backend)
     }
 
-    /// Tries a bounded number of times, as long as the failure is one that may pass; the last failure and the
-    /// number of tries.
-    async fn reach_at_last(&self) -> Result<(), (StoreError, u32)> {
-        let mut pause = PAUSE;
-        let mut tries = 1;
-        loop {
-            let error = match self.reach().await {
-                Ok(()) => return Ok(()),
-                Err(error) if tries < TRIES && matches!(error, StoreError::Unavailable(_)) => error,
-                Err(error) => return Err((error, tries)),
-            };
-            tracing::warn!(tries, cause = spelled_out(&error), "the blob store can't be reached yet");
-            sleep(pause).await;
-            pause *= 2;
-            tries += 1;
+    /// Tries again while no server answers.
+    async fn check_with_retries(&self) -> Result<(), StoreError> {
+        for pause in OPEN_RETRIES {
+            match self.list_first().await {
+                Err(error) if is_unanswered(&error) => {
+                    tracing::warn!(cause = in_one_line(&error), "the bucket doesn't answer yet");
+                    sleep(Duration::from_millis(pause)).await;
+                }
+                _ => break,
+            }
         }
+        self.check().await
+    }
+
+    /// Asks for the first key: unlike a request for a blob, this fails if the bucket is missing.
+    async fn list_first(&self) -> object_store::Result<()> {
+        let prefix = (!self.prefix.is_root()).then(|| format!("{}/", self.prefix));
+        let first = PaginatedListOptions { max_keys: Some(1), ..PaginatedListOptions::default() };
+        with_timeout(self, 0, self.bucket.list_paginated(prefix.as_deref(), first)).await.map(drop)
     }
 }
 
 #[async_trait]
-impl Place for S3Place {
+impl Backend for S3Backend {
     fn name(&self) -> &str {
         &self.name
     }
@@ -123,42 +128,28 @@ impl Place for S3Place {
         &self.objects
     }
 
-    fn manner(&self) -> &Manner {
-        &MANNER
+    fn upload_limits(&self) -> &UploadLimits {
+        &self.upload_limits
     }
 
-    async fn read(&self, key: &BlobKey, range: Option<Range<u64>>) -> Result<Option<ByteStream>, StoreError> {
-        streamed(self, key, range).await
+    fn timeout(&self, bytes: u64) -> Option<Duration> {
+        Some(REQUEST_TIMEOUT + Duration::from_millis(bytes.saturating_mul(1000) / MIN_BYTES_PER_SECOND))
     }
 
-    fn room(&self) -> Option<&Arc<Semaphore>> {
-        Some(&self.room)
+    fn removal_retries(&self) -> &[Duration] {
+        &REMOVAL_RETRIES
     }
 
-    fn location(&self, key: &BlobKey) -> Path {
-        self.prefix.parts().chain(Path::from(key.as_str()).parts()).collect()
-    }
-
-    fn list(&self) -> BoxStream<'static, Result<BlobEntry, StoreError>> {
-        listed(&self.objects, &self.prefix, MANNER.patience, &self.name)
-    }
-
-    /// Asks for the first key: unlike a request for a blob, its answer tells what is wrong.
-    async fn reach(&self) -> Result<(), StoreError> {
-        let prefix = (!self.prefix.is_root()).then(|| format!("{}/", self.prefix));
-        let first = PaginatedListOptions { max_keys: Some(1), ..PaginatedListOptions::default() };
-        within(self, 0, self.objects.list_paginated(prefix.as_deref(), first))
-            .await
-            .map(|_| ())
-            .map_err(|error| store_error("list the blobs", &self.name, &error))
+    async fn check(&self) -> Result<(), StoreError> {
+        self.list_first().await.map_err(|error| store_error("list the blobs", &self.name, &error))
     }
 }
 
-/// `object_store` is built over rustls with no provider of cryptography chosen.
+/// Chooses the cryptography of rustls, without which `object_store` builds no client.
 fn install_tls_provider() {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         // Fails only if another thread was faster, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        drop(rustls::crypto::ring::default_provider().install_default());
     }
 }
 
@@ -169,11 +160,12 @@ fn name(config: &S3Config) -> String {
     }
 }
 
-fn builder(config: &S3Config) -> Result<(AmazonS3Builder, Keys), String> {
+fn builder(config: &S3Config) -> Result<(AmazonS3Builder, KeySource), String> {
     let client = ClientOptions::new()
         .with_allow_http(config.allow_http)
-        // A download takes as long as its reader; what an answer may take is bounded elsewhere.
+        // A download takes as long as its reader; `with_timeout` limits the wait for an answer.
         .with_timeout_disabled()
+        .with_read_timeout(READ_TIMEOUT)
         .with_connect_timeout(CONNECT_TIMEOUT)
         .with_pool_idle_timeout(IDLE_TIMEOUT);
     let backoff =
@@ -184,16 +176,16 @@ fn builder(config: &S3Config) -> Result<(AmazonS3Builder, Keys), String> {
         .with_client_options(client)
         .with_retry(retry)
         .with_virtual_hosted_style_request(!config.path_style)
-        // We delete one at a time, and not every server knows how to delete many.
+        // Not every server knows how to delete several blobs at once, and Platen never does.
         .with_disable_bulk_delete(true);
     if let Some(endpoint) = endpoint(config)? {
-        // This key goes before all others that name an endpoint.
+        // This key takes precedence over all others that name an endpoint.
         builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
     }
     let given = config.access_key.as_ref().map(static_credential);
     let known = given.is_some() || environment_has_credentials();
     let profile = if known { Profile::default() } else { Profile::of_environment()? };
-    let keys = if known || profile.credential.is_some() { Keys::Known } else { Keys::OfInstance };
+    let keys = if known || profile.credential.is_some() { KeySource::Configured } else { KeySource::Instance };
     if let Some(credential) = given.or(profile.credential) {
         builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(credential)));
     }
@@ -206,12 +198,12 @@ fn static_credential(key: &AccessKey) -> AwsCredential {
     AwsCredential {
         key_id: key.id.expose_secret().to_owned(),
         secret_key: key.secret.expose_secret().to_owned(),
-        // One of the environment would belong to other keys.
+        // A token of the environment would belong to other keys.
         token: None,
     }
 }
 
-/// Whether `object_store` finds credentials by itself, before it would ask the instance.
+/// Whether `object_store` finds credentials in the environment, before it asks the instance.
 fn environment_has_credentials() -> bool {
     let sources = [
         "AWS_ACCESS_KEY_ID",
@@ -222,8 +214,8 @@ fn environment_has_credentials() -> bool {
     sources.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-/// The endpoint, with the bucket in its host name unless the path is to hold it. What doesn't fit is told in words
-/// that begin with the name of the setting.
+/// The endpoint, with the bucket in its host name unless the path holds it. The error begins with the name of the
+/// setting that doesn't fit.
 pub(crate) fn endpoint(config: &S3Config) -> Result<Option<String>, &'static str> {
     let Some(endpoint) = &config.endpoint else { return Ok(None) };
     let endpoint = endpoint.trim_end_matches('/');
@@ -233,16 +225,16 @@ pub(crate) fn endpoint(config: &S3Config) -> Result<Option<String>, &'static str
         return Err("endpoint must begin with https:// or http://");
     };
     if !config.path_style && is_address(host) {
-        return Err("path_style is false; beside an endpoint that is an IP address, allowed is true");
+        return Err("path_style is false; with an endpoint that is an IP address, allowed is true");
     }
     if scheme == "http" && !config.allow_http {
-        return Err("allow_http is false; beside an endpoint that begins with http://, allowed is true");
+        return Err("allow_http is false; with an endpoint that begins with http://, allowed is true");
     }
     let endpoint = if config.path_style { endpoint.to_owned() } else { format!("{scheme}://{}.{host}", config.bucket) };
     Ok(Some(endpoint))
 }
 
-/// Whether a host, perhaps with a port, is an IP address: no bucket can be put before it.
+/// Whether a host, perhaps with a port, is an IP address, which can't hold the name of a bucket.
 fn is_address(host: &str) -> bool {
     let host = host.split('/').next().unwrap_or_default();
     host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok() || host.parse::<SocketAddrV4>().is_ok()
@@ -286,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn a_given_endpoint_region_and_key_go_before_all_others() {
+    fn a_configured_endpoint_region_and_key_take_precedence() {
         let given = S3Config {
             region: Some("eu-central-1".to_owned()),
             access_key: Some(AccessKey { id: "AKIA".into(), secret: "secret".into() }),
             ..config("http://localhost:1", true, true)
         };
         let (builder, keys) = builder(&given).unwrap();
-        assert!(matches!(keys, Keys::Known));
+        assert_eq!(keys, KeySource::Configured);
         let value = |key| builder.get_config_value(&key);
         assert_eq!(value(AmazonS3ConfigKey::S3Endpoint).as_deref(), Some("http://localhost:1"));
         assert_eq!(value(AmazonS3ConfigKey::Region).as_deref(), Some("eu-central-1"));
