@@ -1,4 +1,4 @@
-//! Every decision is explained in docs/api.md and cited by a test.
+//! Every decision is explained in docs/api-rules.md and cited by a test.
 
 use std::collections::BTreeSet;
 use tidy::workspace::{none_of, read, sources};
@@ -12,10 +12,10 @@ fn all() -> Vec<String> {
 
 #[test]
 fn every_decision_is_explained() {
-    let document = read("docs/api.md");
+    let document = read("docs/api-rules.md");
     let explained = |decision: &str| document.lines().any(|line| line.starts_with(&format!("- **{decision}** ")));
     let missing: Vec<String> = all().into_iter().filter(|decision| !explained(decision)).collect();
-    none_of("decisions that docs/api.md doesn't explain", &missing);
+    none_of("decisions that docs/api-rules.md doesn't explain", &missing);
 }
 
 #[test]

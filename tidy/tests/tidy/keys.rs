@@ -1,4 +1,4 @@
-//! Every key of the configuration is described in docs/operations.md, with its default.
+//! Every key of the configuration is described in docs/configuration.md, with its default.
 
 use tidy::workspace::{none_of, read};
 
@@ -20,7 +20,7 @@ fn keys() -> Vec<(String, Option<String>)> {
 fn every_key_and_its_default_is_documented() {
     let keys = keys();
     assert!(keys.len() >= 24 && keys.iter().all(|(name, _)| name.contains('.')), "the table was not read: {keys:?}");
-    let document = read("docs/operations.md");
+    let document = read("docs/configuration.md");
     let mut problems = Vec::new();
     for (name, default) in keys {
         let Some(row) = document.lines().find(|line| line.starts_with(&format!("| `{name}` |"))) else {
@@ -36,13 +36,13 @@ fn every_key_and_its_default_is_documented() {
             problems.push(format!("{name}: the row does not give the default {shown}: {row}"));
         }
     }
-    none_of("keys of the configuration in docs/operations.md", &problems);
+    none_of("keys of the configuration in docs/configuration.md", &problems);
 }
 
 #[test]
 fn the_document_names_no_key_that_does_not_exist() {
     let keys: Vec<String> = keys().into_iter().map(|(name, _)| name).collect();
-    let document = read("docs/operations.md");
+    let document = read("docs/configuration.md");
     let rows = document.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let sections = ["http.", "ops.", "database.", "blobs.", "limits.", "abuse.", "retention.", "log.", "telemetry."];
     let named = rows.filter(|name| sections.iter().any(|section| name.starts_with(section)));
