@@ -91,23 +91,28 @@ impl S3Backend {
                 part_slots: Some(Arc::new(Semaphore::new(PART_SLOTS))),
             },
         };
-        let remark = if keys == KeySource::Instance { NO_KEYS } else { "" };
-        backend.check_with_retries().await.map_err(|error| OpenError::new(&error, remark))?;
-        Ok(backend)
+        let Err((error, tries)) = backend.check_with_retries().await else { return Ok(backend) };
+        let tries = if tries == 1 { String::new() } else { format!(" ({tries} tries)") };
+        let keys = if keys == KeySource::Instance { NO_KEYS } else { "" };
+        Err(OpenError::new(&error, &(tries + keys)))
     }
 
-    /// Tries again while no server answers.
-    async fn check_with_retries(&self) -> Result<(), StoreError> {
-        for pause in OPEN_RETRIES {
-            match self.list_first().await {
-                Err(error) if is_unanswered(&error) => {
-                    tracing::warn!(cause = in_one_line(&error), "the bucket doesn't answer yet");
+    /// Tries again while no server answers. The error comes with the number of tries.
+    async fn check_with_retries(&self) -> Result<(), (StoreError, u32)> {
+        let mut pauses = OPEN_RETRIES.into_iter();
+        let mut tries = 1;
+        loop {
+            let Err(error) = self.list_first().await else { return Ok(()) };
+            let failure = self.list_error(&error);
+            match pauses.next() {
+                Some(pause) if is_unanswered(&error) => {
+                    tracing::warn!(tries, cause = in_one_line(&failure), "the blob store can't be reached yet");
                     sleep(Duration::from_millis(pause)).await;
                 }
-                _ => break,
+                _ => return Err((failure, tries)),
             }
+            tries += 1;
         }
-        self.check().await
     }
 
     /// Asks for the first key: unlike a request for a blob, this fails if the bucket is missing.
@@ -115,6 +120,10 @@ impl S3Backend {
         let prefix = (!self.prefix.is_root()).then(|| format!("{}/", self.prefix));
         let first = PaginatedListOptions { max_keys: Some(1), ..PaginatedListOptions::default() };
         with_timeout(self, 0, self.bucket.list_paginated(prefix.as_deref(), first)).await.map(drop)
+    }
+
+    fn list_error(&self, error: &object_store::Error) -> StoreError {
+        store_error("list the blobs", &self.name, error)
     }
 }
 
@@ -141,7 +150,7 @@ impl Backend for S3Backend {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.list_first().await.map_err(|error| store_error("list the blobs", &self.name, &error))
+        self.list_first().await.map_err(|error| self.list_error(&error))
     }
 }
 
