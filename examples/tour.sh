@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# The tour of the README, walked against a running server that was started with
-# examples/fleet.json. Every answer is checked; the first one that differs ends the tour with exit 1.
+# The tour of the README, against a running server with the fleet of examples/fleet.json.
+# Every response is checked; the first wrong one ends the tour with exit code 1.
 #
-#   examples/tour.sh [ADDRESS]     else $PLATEN_ADDRESS, else http://127.0.0.1:8080
+#   examples/tour.sh [ADDRESS]     or $PLATEN_ADDRESS, or http://127.0.0.1:8080
 #
 # It needs bash, curl and coreutils, and real ICC profiles (Debian's package icc-profiles-free). It can
-# be walked again and again: each time its Timestamps are newer.
+# be repeated: its Timestamps are newer each time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# --- what watches over the tour -------------------------------------------------------------------
+# --- checks ----------------------------------------------------------------------------------------
 
 answer=$(mktemp -d)
 work=$answer
 trap 'rm -rf "$work" "$answer"' EXIT
-stations=0
+steps=0
 title=
 
 fail() {
@@ -22,15 +22,15 @@ fail() {
   exit 1
 }
 
-# Says what comes next, once what came before has held.
-station() {
+# Begins the next step after the checks of the previous one.
+step() {
   held
   title=$1
-  stations=$((stations + 1))
+  steps=$((steps + 1))
 }
-held() { [[ -z $title ]] || printf 'ok %s - %s\n' "$stations" "$title"; }
+held() { [[ -z $title ]] || printf 'ok %s - %s\n' "$steps" "$title"; }
 
-# The curl of the tour, its answer kept for the checks.
+# The curl of the tour; keeps the response for the checks.
 curl() {
   : >"$answer/head"
   command curl --silent --show-error --max-time 60 "$@" --dump-header "$answer/head" >"$answer/body" ||
@@ -63,7 +63,7 @@ header() { # NAME, prints its value
   done <"$answer/head"
 }
 
-told() { # NAME VALUE
+has_header() { # NAME VALUE
   local value
   value=$(header "$1")
   [[ $value == "$2" ]] || fail "expected the header $1: $2, received: ${value:-none}"
@@ -76,7 +76,7 @@ sha1_of() { # FILE, in upper case
   printf %s "${sum^^}"
 }
 
-# --- the tour: what stands between the checks is what the README tells --------------------------------
+# --- the tour: the commands between the checks are those of the README --------------------------------
 
 title='what the tour needs'
 profiles=/usr/share/color/icc
@@ -89,11 +89,11 @@ platen=${platen%/}
 auth=(-H 'MisKey: demo-key-of-ann-at-acme-print' -H 'SerialNumber: SN-1000' -H 'ApplicationVersion: 24.1.0')
 work=$(mktemp -d)
 
-station 'the server answers whoever has valid credentials'
+step 'the server answers whoever has valid credentials'
 curl "${auth[@]}" "$platen/api/v2"
 answered 200 '"Server is running"'
 
-station 'a profile is uploaded'
+step 'a profile is uploaded'
 profile=/usr/share/color/icc/sRGB.icc
 guid=88de5c02-cce6-411f-950f-be309caa4439
 checksum=$(sha1sum "$profile" | cut -d ' ' -f 1)
@@ -111,39 +111,39 @@ curl "${auth[@]}" -H "Timestamp: $now" "$platen/api/v2/resource" \
   -F "file=@$profile;type=application/octet-stream"
 answered 200 '"Resource successfully added"'
 
-station 'it is in the list'
+step 'it is in the list'
 curl "${auth[@]}" --json '{"ResourceTypes":["NormalProfile"]}' "$platen/api/v2/resource/list"
 sum=$(sha1_of "$profile")
 answered 200 "[[\"$guid\",\"NormalProfile\",\"$sum\",\"sRGB\"]]"
 
-station 'its info says what was sent, MediaType also as Media'
+step 'its info says what was sent, MediaType also as Media'
 curl "${auth[@]}" "$platen/api/v2/resource/info/$guid"
 meta='"Meta":{"Name":"sRGB","MediaType":"Satin 200","ProfileGroup":"Latex","Mode":"8 pass","Media":"Satin 200"}'
 head='"ResourceGUID":"'$guid'","ResourceChecksum":"'$sum'","ResourceType":"NormalProfile"'
 info="{$head,\"Timestamp\":\"${now%.*}Z\",\"Domain\":\"Private\",$meta}"
 answered 200 "$info"
 
-station 'the PMM lookup finds it without case'
+step 'the PMM lookup finds it without case'
 curl "${auth[@]}" --json '{"ProfileGroup":"LATEX","Media":"satin 200","Mode":"8 Pass"}' \
   "$platen/api/v2/resource/pmminfo"
 answered 200 "$info"
 
-station 'its file comes back byte for byte'
+step 'its file comes back byte for byte'
 curl "${auth[@]}" -o "$work/downloaded.icc" "$platen/api/v2/resource/$guid"
 cmp "$work/downloaded.icc" "$profile"
 answered 200
-told ETag "\"$sum\""
-told Content-Length "$(wc -c <"$profile")"
+has_header ETag "\"$sum\""
+has_header Content-Length "$(wc -c <"$profile")"
 
-station 'an older version is refused'
+step 'an older version is refused'
 curl "${auth[@]}" -H 'Timestamp: 2020-01-01T00:00:00Z' --dump-header - "$platen/api/v2/resource" \
   -F "JsonString=<$work/profile.json;type=application/json" \
   -F "file=@$profile;type=application/octet-stream"
 answered 400 '{"Message":"Validation of Timestamp failed"}'
 stored=${now%???Z}Z
-told X-Error-Detail "Timestamp 2020-01-01T00:00:00.000000Z is not newer than the stored $stored"
+has_header X-Error-Detail "Timestamp 2020-01-01T00:00:00.000000Z is not newer than the stored $stored"
 
-station 'a newer one is taken'
+step 'a newer one is taken'
 newer=/usr/share/color/icc/compatibleWithAdobeRGB1998.icc
 checksum=$(sha1sum "$newer" | cut -d ' ' -f 1)
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
@@ -160,13 +160,13 @@ curl "${auth[@]}" -H "Timestamp: $now" "$platen/api/v2/resource" \
   -F "file=@$newer;type=application/octet-stream"
 answered 200 '"Resource successfully added"'
 
-station 'and replaces the former one whole'
+step 'and replaces the former one whole'
 curl "${auth[@]}" -o "$work/downloaded.icc" "$platen/api/v2/resource/$guid"
 cmp "$work/downloaded.icc" "$newer"
 answered 200
-told ETag "\"$(sha1_of "$newer")\""
+has_header ETag "\"$(sha1_of "$newer")\""
 
-station 'a log entry is taken in'
+step 'a log entry is taken in'
 run=$(date +%s%N)
 curl "${auth[@]}" "$platen/api/v2/log" --json '{
   "ComputerGUID": "6f9619ff-8b86-d011-b42d-00c04fc964ff",
@@ -177,13 +177,13 @@ curl "${auth[@]}" "$platen/api/v2/log" --json '{
 }'
 answered 200 '"Log successfully added"'
 
-station 'and found by filters'
+step 'and found by filters'
 curl "${auth[@]}" --json '{"Version":"24.1.'"$run"'","Source":"latex*","LogType":"Log"}' \
   "$platen/api/v2/log/list"
 entry='"User":"Ann","Source":"Latex 1","Version":"24.1.'$run'","Computer":"RIP-01"'
 answered 200 "[{$entry,\"Description\":\"Job \\\"Order 17\\\" printed, 3.2 m²\"}]"
 
-station 'a crash report is taken in with call stack, XML and dump'
+step 'a crash report is taken in with call stack, XML and dump'
 curl "${auth[@]}" --dump-header - -H 'ApplicationName: RIP' -H 'OS: 1' "$platen/api/v2/log/crashreport" \
   -F 'CallStack=@examples/crash/callstack.txt;type=text/plain' \
   -F 'Xml=@examples/crash/rip.xml;type=application/xml' \
@@ -193,7 +193,7 @@ hex='[0-9a-f]'
 [[ $(header Crash-Report-Id) =~ ^$hex{8}-$hex{4}-$hex{4}-$hex{4}-$hex{12}$ ]] ||
   fail "Crash-Report-Id is no GUID: $(header Crash-Report-Id)"
 
-station 'a device tells its status'
+step 'a device tells its status'
 curl "${auth[@]}" "$platen/api/v2/device/status" --json '{
   "DeviceGUID": "0d4ab0a6-0f0b-4d3e-9f5b-0a9a9f6f2c11",
   "Status": "Printing",
@@ -208,12 +208,12 @@ curl "${auth[@]}" "$platen/api/v2/device/status" --json '{
 }'
 answered 200 '"Device status successfully updated"'
 
-station 'a profile that a queue uses is not deleted'
+step 'a profile that a queue uses is not deleted'
 curl "${auth[@]}" --dump-header - -X DELETE "$platen/api/v2/resource/$guid"
 answered 400 '{"Message":"Resource still in use"}'
-told X-Error-Detail 'in use by queue "Banner"'
+has_header X-Error-Detail 'in use by queue "Banner"'
 
-station 'an upload says why it is refused'
+step 'an upload says why it is refused'
 other=0b9c3f5e-1f2d-4c6a-8e57-6a1d2b3c4d5e
 cat >"$work/label.json" <<END
 {
@@ -229,10 +229,10 @@ curl "${auth[@]}" --dump-header - "$platen/api/v2/resource" \
   -F "file=@$label;type=application/octet-stream"
 answered 400 '{"Message":"“ResourceChecksum” does not match the content"}'
 size=$(wc -c <"$label")
-told X-Error-Detail \
+has_header X-Error-Detail \
   "ResourceChecksum sent is $(sha1_of "$newer"), that of the $size bytes received is $(sha1_of "$label")"
 
-station 'what nothing uses is added'
+step 'what nothing uses is added'
 cat >"$work/label.json" <<END
 {
   "ResourceGUID": "$other",
@@ -246,13 +246,13 @@ curl "${auth[@]}" "$platen/api/v2/resource" \
   -F "file=@$label;type=application/octet-stream"
 answered 200 '"Resource successfully added"'
 
-station 'and deleted'
+step 'and deleted'
 curl "${auth[@]}" -X DELETE "$platen/api/v2/resource/$other"
 answered 200 '"Resource successfully deleted"'
 
-station 'and then gone'
+step 'and then gone'
 curl "${auth[@]}" "$platen/api/v2/resource/$other"
 answered 404 '{"Message":"ResourceGUID not found"}'
 
 held
-printf 'The tour went well: %s stations.\n' "$stations"
+printf 'The tour went well: %s steps.\n' "$steps"

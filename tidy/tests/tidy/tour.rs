@@ -1,4 +1,4 @@
-//! What the README tells people to type is what `examples/tour.sh` and `scripts/test` run.
+//! The commands of the README are those that `examples/tour.sh` and `scripts/test` run.
 
 use std::os::unix::fs::PermissionsExt;
 use tidy::workspace::{read, root, sources};
@@ -37,10 +37,10 @@ fn the_tour_of_the_readme_is_the_tour_that_is_tested() {
     let (_, tour) = read("README.md").split_once("## A tour").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let tour = tour.split("\n## ").next().unwrap().to_owned();
     let script = lines_of(&read("examples/tour.sh"));
-    let told = commands(&tour);
-    assert!(told.len() >= 15, "the tour was not read: {told:?}");
+    let shown = commands(&tour);
+    assert!(shown.len() >= 15, "the tour was not read: {shown:?}");
     let mut place = 0;
-    for command in told {
+    for command in shown {
         let found = script[place..].iter().position(|line| *line == command);
         place += 1 + found.unwrap_or_else(|| panic!("examples/tour.sh lacks, or has elsewhere: {command}"));
     }
