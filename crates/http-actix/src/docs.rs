@@ -1,54 +1,65 @@
-//! The OpenAPI document in a browser: Swagger UI from within the program. Its pages ask nobody but
-//! this server for anything, and the policy that goes with the first one holds them to it.
+//! The OpenAPI document, and Swagger UI that shows it in a browser. Its pages load nothing from other servers, and the
+//! policy that goes with the first one makes browsers hold to that.
 
-use crate::error::Fault;
-use crate::reply::{Answer, Content};
-use actix_web::http::StatusCode;
-use actix_web::http::header::{
-    CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS,
-};
+use crate::answer::Format;
+use crate::api::Shared;
+use crate::error::ApiError;
+use crate::middleware::context::RequestContext;
+use crate::routes::{open, resource};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, LOCATION, X_CONTENT_TYPE_OPTIONS};
+use actix_web::web::{Data, ServiceConfig};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Resource};
 use bytes::Bytes;
 use domain::error::StoreError;
 use std::borrow::Cow;
 use std::sync::Arc;
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
-/// What the pages are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Page {
-    Index,
-    Start,
-    Script,
-    Style,
-    Icon,
-}
-
 /// Swagger UI draws its icons from `data:` and writes its styles into the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const START: &str = include_str!("docs/start.js");
-
-/// Answers a page. `path` is as it was asked for: what the first page links to is relative to it, so
-/// that the pages work behind a proxy that puts a path of its own before ours.
-pub(crate) fn answer(page: Page, path: &str) -> Result<Answer, Fault> {
-    match page {
-        Page::Index => Ok(whole("text/html; charset=utf-8", index(path))
-            .with(&CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))),
-        Page::Start => Ok(whole("text/javascript; charset=utf-8", START)),
-        Page::Script => asset("swagger-ui-bundle.js"),
-        Page::Style => asset("swagger-ui.css"),
-        Page::Icon => asset("favicon-32x32.png"),
+/// Adds the document and the pages, under the base path.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    config
+        .service(resource("/api/openapi.json", "GET, HEAD").route(open("openapi", document)))
+        .service(resource("/api/docs", "GET, HEAD").route(open("docs", index)))
+        .service(resource("/api/docs/start.js", "GET, HEAD").route(open("docs", start)));
+    for name in ["swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"] {
+        let path = format!("/api/docs/{name}");
+        config.service(resource(&path, "GET, HEAD").route(open("docs", move || async move { asset(name) })));
     }
 }
 
-fn index(path: &str) -> String {
-    let (document, here) = if path.ends_with('/') { ("../openapi.json", "") } else { ("openapi.json", "docs/") };
-    include_str!("docs/index.html").replace("{document}", document).replace("{here}", here)
+/// Leads a browser that asks for the root to the pages.
+pub(crate) fn redirect(base_path: &str) -> Resource {
+    // Relative, so that it works behind a proxy that puts a path of its own before ours.
+    let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
+    resource("/", "GET, HEAD").route(open("docs", move || {
+        let location = location.clone();
+        async move { HttpResponse::TemporaryRedirect().insert_header((LOCATION, location)).finish() }
+    }))
+}
+
+async fn document(shared: Data<Shared>) -> HttpResponse {
+    HttpResponse::Ok().content_type(Format::Json.content_type()).body(shared.document.clone())
+}
+
+/// The page. What it links to is relative to the path as it was sent, for the same reason.
+async fn index(request: HttpRequest) -> HttpResponse {
+    let has_slash = RequestContext::of(&request).path().ends_with('/');
+    let (document, here) = if has_slash { ("../openapi.json", "") } else { ("openapi.json", "docs/") };
+    let page = include_str!("docs/index.html").replace("{document}", document).replace("{here}", here);
+    let mut answer = page_of("text/html; charset=utf-8");
+    answer.insert_header((CONTENT_SECURITY_POLICY, POLICY)).body(page)
+}
+
+async fn start() -> HttpResponse {
+    page_of("text/javascript; charset=utf-8").body(include_str!("docs/start.js"))
 }
 
 /// A file of Swagger UI, which is kept compressed.
-fn asset(name: &'static str) -> Result<Answer, Fault> {
+fn asset(name: &'static str) -> Result<HttpResponse, ApiError> {
     let found = utoipa_swagger_ui::serve(name, Arc::new(Config::from(""))).ok().flatten();
     let Some(SwaggerFile { bytes, content_type, gzpipped, .. }) = found else {
         return Err(StoreError::Corrupt { what: "file of Swagger UI", id: name.to_owned() }.into());
@@ -57,13 +68,15 @@ fn asset(name: &'static str) -> Result<Answer, Fault> {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => bytes.into(),
     };
-    let answer = whole(&content_type, bytes);
-    Ok(if gzpipped { answer.with(&CONTENT_ENCODING, HeaderValue::from_static("gzip")) } else { answer })
+    let mut answer = page_of(&content_type);
+    if gzpipped {
+        answer.insert_header((CONTENT_ENCODING, "gzip"));
+    }
+    Ok(answer.body(bytes))
 }
 
-fn whole(content_type: &str, content: impl Into<Bytes>) -> Answer {
-    let content_type = HeaderValue::from_str(content_type).unwrap_or(HeaderValue::from_static("text/plain"));
-    Answer::new(StatusCode::OK, Content::Whole(content.into()))
-        .with(&CONTENT_TYPE, content_type)
-        .with(&X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+fn page_of(content_type: &str) -> HttpResponseBuilder {
+    let mut answer = HttpResponse::Ok();
+    answer.content_type(content_type).insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    answer
 }

@@ -1,110 +1,159 @@
-//! The one table of answers to whatever goes wrong: status, message and particulars (interface part
-//! 7, decisions R3, R4, R11). Nothing else in this crate knows the wording of an error.
+//! The one table from errors to answers: status, message and particulars (interface part 7, decisions R3, R4, R11).
 
-use crate::format::{Format, Message};
-use crate::reply::Answer;
+use crate::answer::{Format, Message};
 use crate::uploads::Full;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
+use actix_web::{HttpResponse, ResponseError};
 use domain::detail::Detail;
 use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError, error_chain};
 use domain::refusal;
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 /// The header for the particulars of an error (decision R11).
 pub(crate) const ERROR_DETAIL: HeaderName = HeaderName::from_static("x-error-detail");
 
-/// In how many seconds a request is worth another try that found too many others waiting: twice as long as
-/// it waited itself.
-const SOON: HeaderValue = HeaderValue::from_static("5");
+/// After how many seconds a client may send a request again that failed for load or for a store that was unavailable:
+/// twice as long as a request waits.
+const RETRY_SOON: HeaderValue = HeaderValue::from_static("5");
 
 /// Why a request isn't answered as it was meant.
 #[derive(Debug)]
-pub(crate) enum Fault {
-    /// What a use case, or the reading of its input, ended with.
+pub(crate) enum ApiError {
+    /// A use case, or the reading of its input, failed.
     Failure(Failure),
-    /// No operation has this path.
+    /// No route has this path.
     NotFound,
     /// The path has other methods.
-    MethodNotAllowed { allow: String },
-    /// The range lies outside of a file of this many bytes.
+    MethodNotAllowed { allow: &'static str },
+    /// The range lies outside of a file of `size` bytes.
     RangeNotSatisfiable { size: u64 },
+    /// `If-Match` or `If-Unmodified-Since` doesn't hold (decision T17).
+    PreconditionFailed { etag: String },
     /// Requests of this client have failed to authenticate too often (ADR 42).
     Throttled { wait: Duration },
-    /// As many uploads are under way as may be, and waiting was in vain (ADR 43).
+    /// As many uploads run as may, and waiting was in vain (ADR 43).
     TooManyUploads { full: Full },
-    /// A store that we need can't be reached.
+    /// A store that is needed can't be reached.
     NotReady,
 }
 
-impl From<Failure> for Fault {
+impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Self::Failure(error.into())
     }
 }
 
-impl Fault {
-    /// Status and message.
-    pub(crate) fn words(&self) -> (StatusCode, &'static str) {
+impl fmt::Display for ApiError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.message())
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::build(self.status());
+        let detail = HeaderValue::from_str(&self.detail()).ok().filter(|detail| !detail.is_empty());
+        if let Some(detail) = detail {
+            response.insert_header((ERROR_DETAIL, detail));
+        }
+        if let Some(wait) = self.retry_after() {
+            response.insert_header((RETRY_AFTER, wait));
+        }
         match self {
-            Self::Failure(Failure::Refused(Refusal { reason, .. })) => wording(*reason),
+            Self::MethodNotAllowed { allow } => {
+                response.insert_header((ALLOW, *allow));
+            }
+            Self::RangeNotSatisfiable { size } => {
+                response.insert_header((CONTENT_RANGE, format!("bytes */{size}")));
+            }
+            _ => {}
+        }
+        response.content_type(Format::Json.content_type()).body(Format::Json.write(Message::Error(self.message())))
+    }
+}
+
+impl ApiError {
+    /// A store that failed while a body was sent.
+    pub(crate) fn body_broke_off(error: &(dyn Error + 'static)) -> Self {
+        StoreError::other(error_chain(error)).into()
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.answer().0
+    }
+
+    pub(crate) fn message(&self) -> &'static str {
+        self.answer().1
+    }
+
+    /// Status and message.
+    pub(crate) fn answer(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal_answer(*reason),
             Self::Failure(Failure::Store(_)) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
             Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable"),
+            Self::PreconditionFailed { .. } => (StatusCode::PRECONDITION_FAILED, "Precondition Failed"),
             Self::Throttled { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests"),
             Self::TooManyUploads { .. } | Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
         }
     }
 
-    /// The answer in `format`. It tells nothing of a cause on our side (decision R4).
-    pub(crate) fn answer(&self, format: Format) -> Answer {
-        let (status, message) = self.words();
-        let answer = Answer::message(status, format, Message::Error(message));
+    /// The particulars for the client (decision R11): none of a cause on our side (decision R4).
+    pub(crate) fn detail(&self) -> Cow<'_, str> {
         match self {
-            Self::Failure(Failure::Refused(Refusal { reason, detail })) => {
-                let answer = answer.with(&ERROR_DETAIL, detail_value(detail));
-                if *reason == Reason::Overloaded { answer.with(&RETRY_AFTER, SOON) } else { answer }
+            Self::Failure(Failure::Refused(Refusal { detail, .. })) => detail.as_str().into(),
+            Self::NotFound => "no operation has this path".into(),
+            Self::MethodNotAllowed { allow } => format!("this path takes {allow}").into(),
+            Self::RangeNotSatisfiable { size } => format!("the file has {size} bytes").into(),
+            Self::PreconditionFailed { etag } => {
+                Detail::new(&format!("the ETag of the file is {etag}")).to_string().into()
             }
-            Self::NotFound => answer.with(&ERROR_DETAIL, HeaderValue::from_static("no operation has this path")),
-            Self::MethodNotAllowed { allow } => {
-                let detail = Detail::new(&format!("this path takes {allow}"));
-                answer.with(&ALLOW, header_value(allow)).with(&ERROR_DETAIL, detail_value(&detail))
+            Self::Throttled { .. } => "too many requests from this address failed to authenticate".into(),
+            Self::TooManyUploads { full: Full::Organization } => {
+                "the organization has too many uploads under way; send it again later".into()
             }
-            Self::RangeNotSatisfiable { size } => {
-                let detail = Detail::new(&format!("the file has {size} bytes"));
-                answer
-                    .with(&CONTENT_RANGE, header_value(&format!("bytes */{size}")))
-                    .with(&ERROR_DETAIL, detail_value(&detail))
-            }
-            Self::Throttled { wait } => {
-                let detail = HeaderValue::from_static("too many requests from this address failed to authenticate");
-                answer.with(&RETRY_AFTER, seconds(*wait)).with(&ERROR_DETAIL, detail)
-            }
-            Self::TooManyUploads { full } => {
-                let detail = HeaderValue::from_static(match full {
-                    Full::Organization => "the organization has too many uploads under way; send it again later",
-                    Full::All => "too many uploads are under way; send it again later",
-                });
-                answer.with(&RETRY_AFTER, SOON).with(&ERROR_DETAIL, detail)
-            }
-            Self::Failure(Failure::Store(_)) | Self::NotReady => answer,
+            Self::TooManyUploads { full: Full::All } => "too many uploads are under way; send it again later".into(),
+            Self::Failure(Failure::Store(_)) | Self::NotReady => "".into(),
         }
     }
 
-    /// The word for it in metrics, logs and the records of refusals; `None` where we are at fault.
+    /// The value of `Retry-After`, where the same request may succeed later.
+    fn retry_after(&self) -> Option<HeaderValue> {
+        match self {
+            Self::Failure(
+                Failure::Refused(Refusal { reason: Reason::Overloaded, .. })
+                | Failure::Store(StoreError::Unavailable(_)),
+            )
+            | Self::TooManyUploads { .. } => Some(RETRY_SOON),
+            Self::Throttled { wait } => Some(whole_seconds(*wait)),
+            _ => None,
+        }
+    }
+
+    /// The word for it in metrics, logs and the records of refusals; `None` where the fault is ours.
     pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => Some(reason.code()),
             Self::NotFound => Some("path_unknown"),
             Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
             Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
+            Self::PreconditionFailed { .. } => Some("precondition_failed"),
             Self::Throttled { .. } => Some("authentication_throttled"),
             Self::TooManyUploads { .. } => Some("too_many_uploads"),
             Self::Failure(Failure::Store(_)) | Self::NotReady => None,
@@ -116,8 +165,10 @@ impl Fault {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal::is_recorded(*reason),
             Self::NotFound | Self::MethodNotAllowed { .. } => true,
-            // Past the end of a file that was downloaded whole; after failures that are recorded themselves; for load.
+            // Past the end of a file that was downloaded whole; a changed file; after failures that are recorded
+            // themselves; for load.
             Self::RangeNotSatisfiable { .. }
+            | Self::PreconditionFailed { .. }
             | Self::Throttled { .. }
             | Self::TooManyUploads { .. }
             | Self::Failure(Failure::Store(_))
@@ -134,40 +185,14 @@ impl Fault {
     }
 }
 
-/// What is answered to a request whose head can't be read as HTTP.
-pub(crate) const UNREADABLE: [(StatusCode, &str); 3] = [
-    (StatusCode::BAD_REQUEST, "Bad Request"),
-    (StatusCode::REQUEST_TIMEOUT, "Request Timeout"),
-    (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large"),
-];
-
-/// The message for a head that can't be read; its status comes from below.
-pub(crate) fn unreadable_head(status: StatusCode) -> &'static str {
-    let found = UNREADABLE.iter().find(|(known, _)| *known == status);
-    match found {
-        Some((_, message)) => message,
-        None if status == StatusCode::INTERNAL_SERVER_ERROR => "Internal Server Error",
-        None => "Bad Request",
-    }
-}
-
 /// A wait in whole seconds, at least one.
-fn seconds(wait: Duration) -> HeaderValue {
+fn whole_seconds(wait: Duration) -> HeaderValue {
     HeaderValue::from(wait.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX))
-}
-
-fn header_value(text: &str) -> HeaderValue {
-    HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
-}
-
-/// The particulars as a header.
-pub(crate) fn detail_value(detail: &Detail) -> HeaderValue {
-    header_value(detail.as_str())
 }
 
 /// Status and message of each refusal, byte for byte as part 7 of the interface and the decisions
 /// give them.
-fn wording(reason: Reason) -> (StatusCode, &'static str) {
+fn refusal_answer(reason: Reason) -> (StatusCode, &'static str) {
     const BAD: StatusCode = StatusCode::BAD_REQUEST;
     const UNAUTHORIZED: StatusCode = StatusCode::UNAUTHORIZED;
     const MISSING: StatusCode = StatusCode::NOT_FOUND;

@@ -1,47 +1,37 @@
-//! The HTTP interface: routes, authentication, bodies in, answers out. No rule of the business lives
-//! here; what a request asks for is handed to a use case of `domain`, and what that says is put into
-//! the words of the interface.
+//! The HTTP interface of Platen as an actix-web application.
 //!
-//! The way of a request: [`socket`] (TLS, where there is any) → [`wire`] (bytes of one request at a time) → [`server`] (actix) → [`exchange`]
-//! (identity, log, metrics) → [`route`] → [`admission`] (credentials, format, announced size) →
-//! [`call`] (the handlers) → [`intake`] and [`extract`] (the body) → a use case → [`reply`] or
-//! [`error`].
+//! [`serve`] runs it; [`configure`] adds its routes to any [`App`](actix_web::App), so that a test can call them over
+//! fakes by `actix_web::test::init_service`. No rule of the business lives here: a handler reads what was sent, calls a
+//! use case of `domain` and writes what that answers.
+//!
+//! A request passes [`middleware`] (path, log, authentication), [`extract`] (the body) and one handler in
+//! [`log`], [`resource`] or [`device`]. What goes wrong becomes an answer in [`error`].
 
-mod admission;
-mod call;
-mod client;
-mod conditional;
+mod answer;
+mod api;
 mod device;
 mod docs;
 mod error;
-mod exchange;
 mod extract;
-mod format;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod headers;
 mod health;
-mod http_date;
-mod intake;
 pub mod json;
+mod list;
 mod log;
-mod meters;
-mod observe;
+mod middleware;
 pub mod openapi;
-mod reply;
 mod resource;
-mod route;
+mod routes;
+mod run;
 mod server;
 mod server_status;
-mod socket;
-mod trace;
 mod uploads;
-mod wire;
 
-pub use client::Network;
+pub use api::{Api, RefusalSink, Services, Settings};
 pub use health::Readiness;
-pub use observe::{Observers, RefusalSink, RequestSpan, TraceSink};
-pub use server::{HttpConfig, Services, Serving, ServingHandle, serve};
-pub use trace::{Trace, TraceId};
+pub use middleware::client::Network;
+pub use routes::configure;
+pub use server::{HttpConfig, Serving, ServingHandle, serve};
 pub use uploads::UploadBounds;

@@ -6,9 +6,8 @@ pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Fault, UNREADABLE};
-use crate::format::Format;
-use crate::route::{self, Operation, Verb};
+use crate::answer::Format;
+use crate::error::ApiError;
 use crate::{device, health, log, resource, server_status};
 use actix_web::http::StatusCode;
 use description::Description;
@@ -43,6 +42,69 @@ const CREDENTIALS: [(&str, &str); 4] = [
     ("ApplicationVersion", "The version of the client program."),
 ];
 
+/// An operation that the document describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    ServerStatus,
+    AddResource,
+    GetFile,
+    DeleteResource,
+    DeleteWithoutGuid,
+    ListResources,
+    ResourceInfo,
+    FindByPmm,
+    AddLog,
+    ListLogs,
+    AddCrashReport,
+    UpdateDeviceStatus,
+    Live,
+    Ready,
+}
+
+/// Every operation with its method and path, in the order of the document.
+const OPERATIONS: [(Operation, HttpMethod, &str); 14] = [
+    (Operation::ServerStatus, HttpMethod::Get, "/api/v2"),
+    (Operation::AddResource, HttpMethod::Post, "/api/v2/resource"),
+    (Operation::DeleteWithoutGuid, HttpMethod::Delete, "/api/v2/resource"),
+    (Operation::ListResources, HttpMethod::Post, "/api/v2/resource/list"),
+    (Operation::FindByPmm, HttpMethod::Post, "/api/v2/resource/pmminfo"),
+    (Operation::ResourceInfo, HttpMethod::Get, "/api/v2/resource/info/{ResourceGUID}"),
+    (Operation::GetFile, HttpMethod::Get, "/api/v2/resource/{ResourceGUID}"),
+    (Operation::DeleteResource, HttpMethod::Delete, "/api/v2/resource/{ResourceGUID}"),
+    (Operation::AddLog, HttpMethod::Post, "/api/v2/log"),
+    (Operation::ListLogs, HttpMethod::Post, "/api/v2/log/list"),
+    (Operation::AddCrashReport, HttpMethod::Post, "/api/v2/log/crashreport"),
+    (Operation::UpdateDeviceStatus, HttpMethod::Post, "/api/v2/device/status"),
+    (Operation::Live, HttpMethod::Get, "/health/live"),
+    (Operation::Ready, HttpMethod::Get, "/health/ready"),
+];
+
+impl Operation {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ServerStatus => "server_status",
+            Self::AddResource => "add_resource",
+            Self::GetFile => "get_file",
+            Self::DeleteResource => "delete_resource",
+            Self::DeleteWithoutGuid => "delete_resource_without_guid",
+            Self::ListResources => "list_resources",
+            Self::ResourceInfo => "resource_info",
+            Self::FindByPmm => "find_by_pmm",
+            Self::AddLog => "add_log",
+            Self::ListLogs => "list_logs",
+            Self::AddCrashReport => "add_crash_report",
+            Self::UpdateDeviceStatus => "update_device_status",
+            Self::Live => "health_live",
+            Self::Ready => "health_ready",
+        }
+    }
+
+    /// Whether it is answered without credentials.
+    pub(crate) fn is_open(self) -> bool {
+        matches!(self, Self::Live | Self::Ready)
+    }
+}
+
 /// The document for a server with this base path, as JSON text.
 pub fn document(base_path: &str) -> String {
     let mut components = ComponentsBuilder::new().schema("Error", error_schema());
@@ -54,21 +116,16 @@ pub fn document(base_path: &str) -> String {
         components = components.header(name, header);
     }
     let mut paths = PathsBuilder::new();
-    for route in route::documented() {
-        let path = route.path().replace("{guid}", &format!("{{{GUID_PARAMETER}}}"));
-        for &(verb, operation) in route.operations {
-            let Some(description) = describe(operation, route.has_guid()) else {
-                continue;
-            };
-            for (name, schema) in &description.schemas {
-                components = components.schema(*name, schema.clone());
-            }
-            let mut item = PathItem::new(method(verb), describe_operation(operation, &path, description));
-            if route.is_at_root() {
-                item.servers = Some(vec![ServerBuilder::new().url("/").build()]);
-            }
-            paths = paths.path(&path, item);
+    for (operation, method, path) in OPERATIONS {
+        let description = describe(operation);
+        for (name, schema) in &description.schemas {
+            components = components.schema(*name, schema.clone());
         }
+        let mut item = PathItem::new(method, describe_operation(operation, path, description));
+        if operation.is_open() {
+            item.servers = Some(vec![ServerBuilder::new().url("/").build()]);
+        }
+        paths = paths.path(path, item);
     }
     let base = base_path.trim_matches('/');
     let server = ServerBuilder::new().url(format!("/{base}")).build();
@@ -82,15 +139,13 @@ pub fn document(base_path: &str) -> String {
     document.build().to_pretty_json().unwrap_or_default()
 }
 
-/// What is said of an operation; nothing of those that serve the document itself, or that this
-/// listener doesn't have.
-fn describe(operation: Operation, has_guid: bool) -> Option<Description> {
-    Some(match operation {
+fn describe(operation: Operation) -> Description {
+    match operation {
         Operation::ServerStatus => server_status::description(),
         Operation::AddResource => resource::add::description(),
         Operation::GetFile => resource::get_file::description(),
-        Operation::DeleteResource if has_guid => resource::delete::description(),
-        Operation::DeleteResource => resource::delete::description_without_guid(),
+        Operation::DeleteResource => resource::delete::description(),
+        Operation::DeleteWithoutGuid => resource::delete::description_without_guid(),
         Operation::ListResources => resource::list::description(),
         Operation::ResourceInfo => resource::info::description(),
         Operation::FindByPmm => resource::pmm::description(),
@@ -100,15 +155,6 @@ fn describe(operation: Operation, has_guid: bool) -> Option<Description> {
         Operation::UpdateDeviceStatus => device::status::description(),
         Operation::Live => health::description_of_live(),
         Operation::Ready => health::description_of_ready(),
-        Operation::Metrics | Operation::Document | Operation::Docs(_) => return None,
-    })
-}
-
-fn method(verb: Verb) -> HttpMethod {
-    match verb {
-        Verb::Get => HttpMethod::Get,
-        Verb::Post => HttpMethod::Post,
-        Verb::Delete => HttpMethod::Delete,
     }
 }
 
@@ -117,12 +163,8 @@ fn describe_operation(operation: Operation, path: &str, description: Description
     let description = if has_guid { description.guid_in_path() } else { description };
     let refusals = refusals(operation, &description);
     let formats = if operation == Operation::AddCrashReport { &Format::ALL[..] } else { &[Format::Json] };
-    let id = match operation {
-        Operation::DeleteResource if !has_guid => "delete_resource_without_guid",
-        operation => operation.name(),
-    };
     let mut described = OperationBuilder::new()
-        .operation_id(Some(id))
+        .operation_id(Some(operation.name()))
         .tag(tag(operation))
         .summary(Some(description.summary))
         .description(Some(description.text))
@@ -154,6 +196,7 @@ fn tag(operation: Operation) -> &'static str {
         Operation::AddResource
         | Operation::GetFile
         | Operation::DeleteResource
+        | Operation::DeleteWithoutGuid
         | Operation::ListResources
         | Operation::ResourceInfo
         | Operation::FindByPmm => "Resources",
@@ -171,7 +214,7 @@ fn requirement(credential: &str) -> SecurityRequirement {
 
 /// Every refusal of an operation: its own, and those that come before its rules are asked.
 fn refusals(operation: Operation, description: &Description) -> BTreeMap<StatusCode, Vec<&'static str>> {
-    let mut all: Vec<(StatusCode, &str)> = UNREADABLE.to_vec();
+    let mut all: Vec<(StatusCode, &str)> = Vec::new();
     let mut reasons = Vec::new();
     if description.body.is_some() {
         reasons.extend([Reason::BodyTooLarge, Reason::BodyTimedOut]);
@@ -184,12 +227,12 @@ fn refusals(operation: Operation, description: &Description) -> BTreeMap<StatusC
         reasons.extend([Reason::HeadersRequired, Reason::MisKeyInvalid, Reason::HardwareHashInvalid]);
     }
     if !operation.is_open() {
-        all.push(Fault::Throttled { wait: Duration::ZERO }.words());
+        all.push(ApiError::Throttled { wait: Duration::ZERO }.answer());
         reasons.push(Reason::Overloaded);
     }
-    all.extend(reasons.into_iter().map(|reason| Fault::from(reason.because("")).words()));
-    all.extend(description.refusals.iter().map(Fault::words));
-    all.push(Fault::from(StoreError::other("")).words());
+    all.extend(reasons.into_iter().map(|reason| ApiError::from(reason.because("")).answer()));
+    all.extend(description.refusals.iter().map(ApiError::answer));
+    all.push(ApiError::from(StoreError::other("")).answer());
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for (status, message) in all {
         let messages = by_status.entry(status).or_default();

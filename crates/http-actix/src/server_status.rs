@@ -1,12 +1,12 @@
-//! Is the server running? (decision R13)
+//! GET /api/v2: is the server running? (decision R13)
 
+use crate::answer::Message;
 use crate::openapi::description::Description;
-use crate::reply::Answer;
 
 const RUNNING: &str = "Server is running";
 
-pub(crate) fn handle() -> Answer {
-    Answer::success(RUNNING)
+pub(crate) async fn server_status() -> Message<'static> {
+    Message::new(RUNNING)
 }
 
 pub(crate) fn description() -> Description {

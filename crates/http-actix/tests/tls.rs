@@ -35,7 +35,7 @@ fn a_client_that_speaks_no_tls_gets_no_answer_and_hurts_nobody() {
 
 #[test]
 fn a_client_that_begins_no_tls_is_let_go_in_time() {
-    let options = Options { read_timeout: Duration::from_millis(200), ..Default::default() };
+    let options = Options { read_timeout: Duration::from_secs(1), ..Default::default() };
     let server = Server::with(options);
     let mut silent = TcpStream::connect(server.listener).unwrap();
     silent.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

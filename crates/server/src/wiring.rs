@@ -166,8 +166,8 @@ pub(crate) fn services(database: &Database, blobs: &Arc<dyn BlobStore>, config: 
     let directory: Arc<dyn FleetDirectory> = Arc::new(database.fleet_directory());
     let ledger: Arc<dyn BlobLedger> = Arc::new(database.ledger());
     Services {
-        access: AccessService::new(Arc::new(database.credentials())),
-        resources: ResourceService::new(
+        access: Arc::new(AccessService::new(Arc::new(database.credentials()))),
+        resources: Arc::new(ResourceService::new(
             Arc::new(database.resources()),
             Arc::clone(blobs),
             Arc::clone(&ledger),
@@ -175,17 +175,17 @@ pub(crate) fn services(database: &Database, blobs: &Arc<dyn BlobStore>, config: 
             ids(),
             config.limits,
             http_actix::json::parse,
-        ),
-        logs: LogService::new(Arc::new(database.logs()), Arc::clone(&directory), clock()),
-        crash_reports: CrashReportService::new(
+        )),
+        logs: Arc::new(LogService::new(Arc::new(database.logs()), Arc::clone(&directory), clock())),
+        crash_reports: Arc::new(CrashReportService::new(
             Arc::new(database.crash_reports()),
             Arc::clone(blobs),
             ledger,
             clock(),
             ids(),
             config.limits,
-        ),
-        device_statuses: DeviceStatusService::new(Arc::new(database.device_statuses()), directory, clock()),
+        )),
+        device_statuses: Arc::new(DeviceStatusService::new(Arc::new(database.device_statuses()), directory, clock())),
         readiness: Arc::new(Stores { database: database.clone(), blobs: Arc::clone(blobs) }),
     }
 }

@@ -1,15 +1,20 @@
-//! Update the status of a device (interface 4.10).
+//! POST /api/v2/device/status: update the status of a device (interface 4.10).
 
 #[cfg(test)]
 mod tests;
 
-use crate::call::{Call, to_its_end};
-use crate::error::Fault;
+use crate::answer::Message;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::extract::json::{FromJson, Lenient, read_object};
+use crate::extract::lenient_json::AnyTypeJson;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{closed_object, filled, guid, list_of, named, number, object, text, whole_number, words};
-use crate::reply::Answer;
-use domain::device_status::{QueueLengthInput, RemainingInkInput, StatusInput, StatusValues, UpdateDeviceStatus};
+use crate::run::run_to_completion;
+use actix_web::web::Data;
+use domain::device_status::{
+    DeviceStatusService, QueueLengthInput, RemainingInkInput, StatusInput, StatusValues, UpdateDeviceStatus,
+};
 use domain::error::{Failure, Reason};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,12 +22,14 @@ use utoipa::openapi::schema::ObjectBuilder;
 
 const UPDATED: &str = "Device status successfully updated";
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body: DeviceStatusBody = call.json().await?;
-    let command = UpdateDeviceStatus::try_from(body)?;
-    let (services, caller) = (call.services(), call.caller());
-    to_its_end(async move { services.device_statuses.update(&caller, command).await }).await?;
-    Ok(Answer::success(UPDATED))
+pub(crate) async fn update(
+    caller: Caller,
+    body: AnyTypeJson<DeviceStatusBody>,
+    device_statuses: Data<DeviceStatusService>,
+) -> Result<Message<'static>, ApiError> {
+    let command = UpdateDeviceStatus::try_from(body.0)?;
+    run_to_completion(async move { device_statuses.update(&caller, command).await }).await?;
+    Ok(Message::new(UPDATED))
 }
 
 /// A device status as clients send it (interface 2.8).

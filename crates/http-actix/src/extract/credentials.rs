@@ -1,6 +1,6 @@
 //! The four authentication headers (interface part 5).
 
-use crate::headers::texts;
+use super::headers::texts;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use domain::access::SentCredentials;
 use domain::refusal::CredentialKind;

@@ -1,26 +1,31 @@
-//! Add a log entry (interface 4.7).
+//! POST /api/v2/log: add a log entry (interface 4.7).
 
 #[cfg(test)]
 mod tests;
 
-use crate::call::{Call, to_its_end};
-use crate::error::Fault;
+use crate::answer::Message;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::extract::json::Lenient;
+use crate::extract::lenient_json::LenientJson;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{filled, guid, object, text, words};
-use crate::reply::Answer;
+use crate::run::run_to_completion;
+use actix_web::web::Data;
 use domain::error::{Failure, Reason};
-use domain::log_entry::{AddLog, AddLogInput};
+use domain::log_entry::{AddLog, AddLogInput, LogService};
 use serde::Deserialize;
 
 const ADDED: &str = "Log successfully added";
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body: LogEntryBody = call.json().await?;
-    let command = AddLog::try_from(body)?;
-    let (services, caller) = (call.services(), call.caller());
-    to_its_end(async move { services.logs.add(&caller, command).await }).await?;
-    Ok(Answer::success(ADDED))
+pub(crate) async fn add_log(
+    caller: Caller,
+    body: LenientJson<LogEntryBody>,
+    logs: Data<LogService>,
+) -> Result<Message<'static>, ApiError> {
+    let command = AddLog::try_from(body.0)?;
+    run_to_completion(async move { logs.add(&caller, command).await }).await?;
+    Ok(Message::new(ADDED))
 }
 
 /// A log entry as clients send it (interface 2.5).

@@ -1,15 +1,24 @@
-//! Add a crash report (interface 4.8, decisions C3–C7).
+//! POST /api/v2/log/crashreport: add a crash report (interface 4.8, decisions C3–C7).
 
-use crate::call::{Call, to_its_end};
-use crate::error::{ERROR_DETAIL, Fault, detail_value};
-use crate::format::{Format, Message, NAMESPACE};
-use crate::headers::joined;
+use crate::answer::{Format, Message, NAMESPACE};
+use crate::error::{ApiError, ERROR_DETAIL};
+use crate::extract::caller::Caller;
+use crate::extract::headers::joined;
+use crate::extract::multipart::Multipart;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{binary, filled, guid, object, text, words};
-use crate::reply::Answer;
+use crate::routes::authenticated;
+use crate::run::run_to_completion;
+use crate::uploads::UploadPermit;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderName, HeaderValue};
-use domain::crash_report::CrashHeaders;
+use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use actix_web::middleware::{Next, from_fn};
+use actix_web::web::{self, Data};
+use actix_web::{Error, HttpRequest, HttpResponse, Route};
+use domain::access::CredentialMessages;
+use domain::crash_report::{CrashHeaders, CrashReportService};
 use domain::error::Reason;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::ObjectBuilder;
@@ -17,28 +26,52 @@ use utoipa::openapi::xml::XmlBuilder;
 
 const ADDED: &str = "Crash report successfully added";
 
-const REPORT_ID: HeaderName = HeaderName::from_static("crash-report-id");
+const REPORT_ID: &str = "Crash-Report-Id";
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let (services, caller) = (call.services(), call.caller());
-    let header = |name| joined(&call.head.headers, &HeaderName::from_static(name));
+/// The route, whose errors have the format that the client accepts too.
+pub(crate) fn route() -> Route {
+    let route = web::post().to(add_crash_report);
+    authenticated("add_crash_report", CredentialMessages::CrashReport, route).wrap(from_fn(format_errors))
+}
+
+async fn add_crash_report(
+    request: HttpRequest,
+    caller: Caller,
+    body: Multipart,
+    permit: UploadPermit,
+    crash_reports: Data<CrashReportService>,
+) -> Result<HttpResponse, ApiError> {
+    let header = |name| joined(request.headers(), &HeaderName::from_static(name));
     let headers = CrashHeaders { application_name: header("applicationname"), os: header("os") };
-    let mut parts = call.parts();
-    let turn = call.admission.upload.take();
-    let add = async move {
-        let _turn = turn;
-        services.crash_reports.add(&caller, &headers, &mut parts).await
-    };
-    let received = to_its_end(add).await?;
-    let message = Message::Success(ADDED);
-    let mut answer = Answer::message(StatusCode::OK, call.exchange.format(), message);
-    if let Ok(id) = HeaderValue::from_str(&received.id.to_string()) {
-        answer = answer.with(&REPORT_ID, id);
-    }
-    Ok(match &received.note {
-        Some(note) => answer.with(&ERROR_DETAIL, detail_value(note)),
-        None => answer,
+    let mut parts = body.parts();
+    let accepted = run_to_completion(async move {
+        let _permit = permit;
+        crash_reports.add(&caller, &headers, &mut parts).await
     })
+    .await?;
+    let format = Format::accepted(&request);
+    let mut answer = HttpResponse::Ok();
+    answer.content_type(format.content_type()).insert_header((REPORT_ID, accepted.id.to_string()));
+    if let Some(note) = &accepted.note {
+        answer.insert_header((ERROR_DETAIL, note.as_str()));
+    }
+    Ok(answer.body(format.write(Message::Success(ADDED))))
+}
+
+/// Writes errors in the format that the client accepts (decision C5).
+async fn format_errors(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let format = Format::accepted(request.request());
+    let response = next.call(request).await?.map_into_boxed_body();
+    let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
+    let Some(message) = error.map(ApiError::message) else {
+        return Ok(response);
+    };
+    let mut response = response.map_body(|_, _| BoxBody::new(format.write(Message::Error(message))));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(format.content_type()));
+    Ok(response)
 }
 
 pub(crate) fn description() -> Description {

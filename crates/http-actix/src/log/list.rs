@@ -1,24 +1,30 @@
-//! Get logs (interface 4.9).
+//! POST /api/v2/log/list: get logs (interface 4.9).
 
 #[cfg(test)]
 mod tests;
 
-use crate::call::Call;
-use crate::error::Fault;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::extract::json::{FromJson, Lenient, read_object};
+use crate::extract::lenient_json::LenientJson;
+use crate::list::{array, push_json};
 use crate::openapi::description::Description;
 use crate::openapi::schema::{closed_object, list_of, named, text, time, words};
-use crate::reply::{Answer, array, push_json};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use domain::error::{Failure, Reason};
-use domain::log_entry::{ListedLogEntry, LogFilter, LogFilterInput};
+use domain::log_entry::{ListedLogEntry, LogFilter, LogFilterInput, LogService};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body: LogFilterBody = call.json().await?;
-    let entries = call.shared.services.logs.list(&call.admission.caller, LogFilter::try_from(body)?);
-    Ok(Answer::json(array(entries, write_entry).await?))
+pub(crate) async fn list_logs(
+    caller: Caller,
+    body: LenientJson<LogFilterBody>,
+    logs: Data<LogService>,
+) -> Result<HttpResponse, ApiError> {
+    let filter = LogFilter::try_from(body.0)?;
+    array(logs.list(&caller, filter), write_entry).await
 }
 
 /// The filters of a log list as clients send them (interface 4.9).

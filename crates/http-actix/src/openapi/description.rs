@@ -2,8 +2,8 @@
 //! handler that it describes; what all operations have in common is added by the document.
 
 use super::schema;
-use crate::error::Fault;
-use crate::route::Operation;
+use crate::error::ApiError;
+use crate::openapi::Operation;
 use actix_web::http::StatusCode;
 use domain::error::Reason;
 use utoipa::openapi::encoding::EncodingBuilder;
@@ -25,7 +25,7 @@ pub(crate) struct Description {
     /// What it answers when it does what was asked.
     pub(super) answers: Vec<(StatusCode, ResponseBuilder)>,
     /// What its own rules refuse.
-    pub(super) refusals: Vec<Fault>,
+    pub(super) refusals: Vec<ApiError>,
     /// Schemas that it refers to by name.
     pub(super) schemas: Vec<(&'static str, RefOr<Schema>)>,
 }
@@ -137,12 +137,12 @@ impl Description {
 
     /// Refuses for these reasons, beside those that all operations have.
     pub(crate) fn refuses(mut self, reasons: impl IntoIterator<Item = Reason>) -> Self {
-        self.refusals.extend(reasons.into_iter().map(|reason| Fault::from(reason.because(""))));
+        self.refusals.extend(reasons.into_iter().map(|reason| ApiError::from(reason.because(""))));
         self
     }
 
     /// Fails in this way, which no use case knows.
-    pub(crate) fn fails(mut self, fault: Fault) -> Self {
+    pub(crate) fn fails(mut self, fault: ApiError) -> Self {
         self.refusals.push(fault);
         self
     }

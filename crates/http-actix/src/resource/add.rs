@@ -1,31 +1,47 @@
-//! Add or update a resource (interface 4.1).
+//! POST /api/v2/resource: add or update a resource (interface 4.1).
 
-use crate::call::{Call, to_its_end};
-use crate::error::Fault;
-use crate::headers::joined;
+use crate::answer::Message;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
+use crate::extract::headers::joined;
+use crate::extract::multipart::Multipart;
+use crate::middleware::context::shared;
+use crate::openapi::Operation;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{binary, closed_object, filled, guid, named, object, text, time, words};
-use crate::reply::Answer;
-use crate::route::Operation;
+use crate::run::run_to_completion;
+use crate::uploads::UploadPermit;
+use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
+use actix_web::web::Data;
 use domain::error::Reason;
+use domain::resource::ResourceService;
 use utoipa::openapi::schema::ObjectBuilder;
 
 const ADDED: &str = "Resource successfully added";
 
 const TIMESTAMP: HeaderName = HeaderName::from_static("timestamp");
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let (services, caller) = (call.services(), call.caller());
-    let timestamp = joined(&call.head.headers, &TIMESTAMP);
-    let mut parts = call.parts();
-    let turn = call.admission.upload.take();
-    let add = async move {
-        let _turn = turn;
-        services.resources.add(&caller, timestamp.as_deref(), &mut parts).await
-    };
-    to_its_end(add).await?;
-    Ok(Answer::success(ADDED))
+/// Room for what a multipart body holds beside the contents of its parts.
+const MULTIPART_ROOM: u64 = 64 * 1024;
+
+pub(crate) async fn add_resource(
+    request: HttpRequest,
+    caller: Caller,
+    body: Multipart,
+    permit: UploadPermit,
+    resources: Data<ResourceService>,
+) -> Result<Message<'static>, ApiError> {
+    let limits = &shared(&request).settings.limits;
+    let limit = limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_ROOM);
+    let mut parts = body.at_most(limit)?.parts();
+    let timestamp = joined(request.headers(), &TIMESTAMP);
+    run_to_completion(async move {
+        let _permit = permit;
+        resources.add(&caller, timestamp.as_deref(), &mut parts).await
+    })
+    .await?;
+    Ok(Message::new(ADDED))
 }
 
 pub(crate) fn description() -> Description {

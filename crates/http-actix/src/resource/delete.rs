@@ -1,18 +1,32 @@
-//! Delete a resource (interface 4.3).
+//! DELETE /api/v2/resource/{guid}: delete a resource (interface 4.3).
 
-use crate::call::{Call, to_its_end};
-use crate::error::Fault;
+use crate::answer::Message;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::openapi::description::Description;
-use crate::reply::Answer;
+use crate::run::run_to_completion;
+use actix_web::web::{Data, Path};
 use domain::error::Reason;
+use domain::resource::ResourceService;
 
 const DELETED: &str = "Resource successfully deleted";
 
-pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
-    let (services, caller) = (call.services(), call.caller());
-    let guid = call.admission.guid;
-    to_its_end(async move { services.resources.delete(&caller, guid.as_deref()).await }).await?;
-    Ok(Answer::success(DELETED))
+pub(crate) async fn delete_resource(
+    caller: Caller,
+    guid: Path<String>,
+    resources: Data<ResourceService>,
+) -> Result<Message<'static>, ApiError> {
+    run_to_completion(async move { resources.delete(&caller, Some(&guid)).await }).await?;
+    Ok(Message::new(DELETED))
+}
+
+/// DELETE /api/v2/resource names nothing to delete (decision T16).
+pub(crate) async fn delete_without_guid(
+    caller: Caller,
+    resources: Data<ResourceService>,
+) -> Result<Message<'static>, ApiError> {
+    resources.delete(&caller, None).await?;
+    Ok(Message::new(DELETED))
 }
 
 pub(crate) fn description() -> Description {

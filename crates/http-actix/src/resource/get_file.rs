@@ -1,52 +1,56 @@
-//! Get the file of a resource (interface 4.2, decisions T17, T18).
+//! GET /api/v2/resource/{guid}: the file of a resource (interface 4.2, decisions T17, T18).
 
-use crate::call::Call;
-use crate::conditional::{Delivery, Validators, decide};
-use crate::error::Fault;
-use crate::http_date;
+use super::conditional::{Delivery, Validators, decide, http_date};
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
+use crate::middleware::context::shared;
 use crate::openapi::description::{Description, Header};
 use crate::openapi::schema::{binary, text, whole_number, words};
-use crate::reply::{Answer, Content};
-use actix_web::http::header::{
-    ACCEPT_RANGES, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, LAST_MODIFIED,
-};
+use actix_web::body::{None as NoBody, SizedStream};
+use actix_web::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ContentType, ETAG, LastModified};
 use actix_web::http::{Method, StatusCode};
-use domain::error::Reason;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use domain::error::{Reason, StoreError};
+use domain::resource::ResourceService;
+use futures_util::stream;
 
-pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
-    let resources = &call.shared.services.resources;
-    let resource = resources.find(&call.admission.caller, call.guid()).await?;
-    let is_get = call.head.method == Method::GET;
+pub(crate) async fn get_file(
+    request: HttpRequest,
+    caller: Caller,
+    guid: Path<String>,
+    resources: Data<ResourceService>,
+) -> Result<HttpResponse, ApiError> {
+    let resource = resources.find(&caller, &guid).await?;
     let size = resource.content.size;
-    let file = Validators { etag: format!("\"{}\"", resource.checksum), modified: resource.modified, size };
-    let (status, content, range) = match decide(&call.head.headers, is_get, &file) {
-        Delivery::Unsatisfiable => return Err(Fault::RangeNotSatisfiable { size }),
-        Delivery::NotModified => (StatusCode::NOT_MODIFIED, Content::None, None),
-        Delivery::Whole if !is_get => (StatusCode::OK, Content::Announced(size), None),
-        Delivery::Whole => (StatusCode::OK, Content::Sized(size, resources.content(&resource, None).await?), None),
-        Delivery::Part(range) => {
-            let shown = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-            let length = range.end - range.start;
-            let content = resources.content(&resource, Some(range)).await?;
-            (StatusCode::PARTIAL_CONTENT, Content::Sized(length, content), Some(shown))
-        }
+    let file = Validators { checksum: resource.checksum.to_string(), modified: resource.modified, size };
+    let (status, range) = match decide(&request, &file)? {
+        Delivery::NotModified => return Ok(respond(StatusCode::NOT_MODIFIED, &file, &request).body(NoBody::new())),
+        Delivery::Part(range) => (StatusCode::PARTIAL_CONTENT, Some(range)),
+        Delivery::Whole => (StatusCode::OK, None),
     };
-    // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
-    let last_modified = http_date::format(file.modified.min(call.shared.config.clock.now()));
-    let mut answer = with(Answer::new(status, content), &ETAG, &file.etag);
-    answer = with(answer, &LAST_MODIFIED, &last_modified);
-    answer = with(answer, &ACCEPT_RANGES, "bytes");
-    if status != StatusCode::NOT_MODIFIED {
-        answer = with(answer, &CONTENT_TYPE, "application/octet-stream");
+    let mut answer = respond(status, &file, &request);
+    answer.insert_header(ContentType::octet_stream());
+    if let Some(range) = &range {
+        answer.insert_header((CONTENT_RANGE, format!("bytes {}-{}/{size}", range.start, range.end - 1)));
     }
-    Ok(with(answer, &CONTENT_RANGE, &range.unwrap_or_default()))
+    if request.method() == Method::HEAD {
+        return Ok(answer.body(SizedStream::new(size, stream::empty::<Result<_, StoreError>>())));
+    }
+    let length = range.as_ref().map_or(size, |range| range.end - range.start);
+    let content = resources.content(&resource, range).await?;
+    Ok(answer.body(SizedStream::new(length, content)))
 }
 
-fn with(answer: Answer, name: &HeaderName, value: &str) -> Answer {
-    match HeaderValue::from_str(value) {
-        Ok(value) => answer.with(name, value),
-        Err(_) => answer,
-    }
+/// An answer with what tells this state of the file from others.
+fn respond(status: StatusCode, file: &Validators, request: &HttpRequest) -> HttpResponseBuilder {
+    // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
+    let shown = file.modified.min(shared(request).settings.clock.now());
+    let mut answer = HttpResponse::build(status);
+    answer.insert_header((ETAG, format!("\"{}\"", file.checksum)));
+    answer.insert_header(LastModified(http_date(shown)));
+    answer.insert_header((ACCEPT_RANGES, "bytes"));
+    answer
 }
 
 pub(crate) fn description() -> Description {
@@ -75,5 +79,5 @@ pub(crate) fn description() -> Description {
         .answers(StatusCode::PARTIAL_CONTENT, "The part of the file.", file(), part)
         .answers(StatusCode::NOT_MODIFIED, "What the client has is still the file.", None, validators())
         .refuses([Reason::ResourceNotFound])
-        .fails(Fault::RangeNotSatisfiable { size: 0 })
+        .fails(ApiError::RangeNotSatisfiable { size: 0 })
 }

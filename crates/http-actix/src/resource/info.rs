@@ -1,23 +1,28 @@
-//! Get the info of a resource (interface 4.5), and the object that info and PMM lookup answer (2.3).
+//! GET /api/v2/resource/info/{guid}: the info of a resource (interface 4.5), which the PMM lookup answers too (2.3).
 
-use crate::call::Call;
-use crate::error::Fault;
+use crate::answer;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{guid, named, object, text, time, words};
-use crate::reply::{Answer, Content};
+use actix_web::HttpResponse;
+use actix_web::web::{Data, Path};
 use domain::error::Reason;
 use domain::json::Quoted;
-use domain::resource::StoredResource;
+use domain::resource::{ResourceService, StoredResource};
 use utoipa::openapi::schema::ObjectBuilder;
 
-pub(crate) async fn handle(call: Call<'_>) -> Result<Answer, Fault> {
-    let resource = call.shared.services.resources.info(&call.admission.caller, call.guid()).await?;
-    Ok(answer(&resource))
+pub(crate) async fn resource_info(
+    caller: Caller,
+    guid: Path<String>,
+    resources: Data<ResourceService>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(info(&resources.info(&caller, &guid).await?))
 }
 
-/// Resource info. Meta is stored as the JSON text that is answered.
-pub(super) fn answer(resource: &StoredResource) -> Answer {
-    let text = format!(
+/// Answers resource info. Meta is stored as the JSON text that is answered.
+pub(super) fn info(resource: &StoredResource) -> HttpResponse {
+    answer::json(format!(
         r#"{{"ResourceGUID":"{}","ResourceChecksum":"{}","ResourceType":{},"Timestamp":"{}","Domain":"{}","Meta":{}}}"#,
         resource.guid,
         resource.checksum,
@@ -25,8 +30,7 @@ pub(super) fn answer(resource: &StoredResource) -> Answer {
         resource.modified,
         resource.domain,
         resource.meta.json
-    );
-    Answer::json(Content::Whole(text.into()))
+    ))
 }
 
 pub(crate) fn description() -> Description {
@@ -38,10 +42,10 @@ pub(crate) fn description() -> Description {
 
 /// An operation that answers resource info.
 pub(super) fn answers_info(description: Description) -> Description {
-    description.answers_json("The resource.", named("ResourceInfo")).with_schema("ResourceInfo", resource_info())
+    description.answers_json("The resource.", named("ResourceInfo")).with_schema("ResourceInfo", schema_of_info())
 }
 
-fn resource_info() -> ObjectBuilder {
+fn schema_of_info() -> ObjectBuilder {
     let meta = object("As it was sent; MediaType also as Media where no Media was sent.")
         .property("Name", text(""))
         .property("MediaType", text(""))

@@ -1,23 +1,29 @@
-//! List resources (interface 4.4).
+//! POST /api/v2/resource/list: list resources (interface 4.4).
 
 #[cfg(test)]
 mod tests;
 
-use crate::call::Call;
-use crate::error::Fault;
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::extract::json::{Lenient, TextOnly};
+use crate::extract::lenient_json::LenientJson;
+use crate::list::{array, push_json};
 use crate::openapi::description::Description;
 use crate::openapi::schema::{list_of, object, text, words};
-use crate::reply::{Answer, array, push_json};
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use domain::error::{Failure, Reason};
-use domain::resource::{ListFilter, ResourceListItem};
+use domain::resource::{ListFilter, ResourceListItem, ResourceService};
 use serde::Deserialize;
 use utoipa::openapi::schema::ArrayBuilder;
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body: ResourceFilterBody = call.json().await?;
-    let items = call.shared.services.resources.list(&call.admission.caller, ListFilter::try_from(body)?);
-    Ok(Answer::json(array(items, write_item).await?))
+pub(crate) async fn list_resources(
+    caller: Caller,
+    body: LenientJson<ResourceFilterBody>,
+    resources: Data<ResourceService>,
+) -> Result<HttpResponse, ApiError> {
+    let filter = ListFilter::try_from(body.0)?;
+    array(resources.list(&caller, filter), write_item).await
 }
 
 /// The body of a resource list as clients send it (interface 4.4).

@@ -1,25 +1,29 @@
-//! PMM info lookup (interface 4.6).
+//! POST /api/v2/resource/pmminfo: PMM info lookup (interface 4.6).
 
 #[cfg(test)]
 mod tests;
 
-use super::info;
-use crate::call::Call;
-use crate::error::Fault;
+use super::info::{self, info};
+use crate::error::ApiError;
+use crate::extract::caller::Caller;
 use crate::extract::json::Lenient;
+use crate::extract::lenient_json::AnyTypeJson;
 use crate::openapi::description::Description;
 use crate::openapi::schema::{filled, list_of, named, object};
-use crate::reply::Answer;
+use actix_web::HttpResponse;
+use actix_web::web::Data;
 use domain::error::{Failure, Reason};
-use domain::resource::PmmKey;
+use domain::resource::{PmmKey, ResourceService};
 use serde::Deserialize;
 use utoipa::openapi::schema::OneOfBuilder;
 
-pub(crate) async fn handle(mut call: Call<'_>) -> Result<Answer, Fault> {
-    let body: PmmQueryBody = call.json().await?;
-    let key = PmmKey::try_from(body)?;
-    let resource = call.shared.services.resources.find_by_pmm(&call.admission.caller, &key).await?;
-    Ok(info::answer(&resource))
+pub(crate) async fn find_by_pmm(
+    caller: Caller,
+    body: AnyTypeJson<PmmQueryBody>,
+    resources: Data<ResourceService>,
+) -> Result<HttpResponse, ApiError> {
+    let key = PmmKey::try_from(body.0)?;
+    Ok(info(&resources.find_by_pmm(&caller, &key).await?))
 }
 
 /// The body of a PMM lookup as clients send it (interface 4.6).

@@ -2,7 +2,7 @@
 
 use super::support::bodies::{GUID, add_label, call_stack, crash_request};
 use super::support::{ACME, Options, Request, Server};
-use actix_rt::System;
+use actix_web::rt::System;
 use async_compression::Level;
 use async_compression::tokio::bufread::{BrotliEncoder, DeflateEncoder, GzipEncoder, ZlibEncoder, ZstdEncoder};
 use domain::limits::Limits;
@@ -175,7 +175,7 @@ fn an_announced_length_over_the_limit_is_refused_before_the_body() {
 #[test]
 fn a_client_that_stops_sending_is_told_so() {
     // Decision R3.
-    let server = Server::with(Options { read_timeout: Duration::from_millis(200), ..Options::default() });
+    let server = Server::with(Options { read_timeout: Duration::from_secs(1), ..Options::default() });
     for request in
         [log(), add_label(GUID, &vec![1; 200_000]), add_label(GUID, b"x").chunked(10), crash_request(&[call_stack()])]
     {

@@ -41,8 +41,8 @@ fn a_body_is_asked_for_once_the_head_is_accepted() {
 }
 
 #[test]
-fn a_request_refused_for_its_head_is_not_asked_for_its_body() {
-    // Decision R10.
+fn a_request_refused_for_its_head_is_answered_before_its_body_is_read() {
+    // Decisions R1, R10: `100 Continue` may come before.
     let server = Server::start();
     let expected = [
         (Request::post("/nowhere"), 404),
@@ -57,8 +57,8 @@ fn a_request_refused_for_its_head_is_not_asked_for_its_body() {
     for (request, status) in expected {
         let mut connection = server.connect();
         connection.write(&request.header("Expect", "100-continue").head());
-        let reply = connection.try_read_reply("POST").unwrap();
-        assert_eq!((reply.status, reply.header("Connection")), (status, Some("close")));
+        let reply = connection.read_reply("POST");
+        assert_eq!(reply.status, status);
         assert!(reply.header("X-Request-Id").is_some());
         connection.finish();
         assert!(connection.is_closed());
@@ -114,10 +114,9 @@ fn an_early_answer_reaches_a_client_that_is_still_sending() {
 }
 
 #[test]
-fn the_next_request_after_a_small_unread_body_is_served() {
+fn after_a_body_that_was_not_read_the_connection_closes_or_serves_the_next_request() {
     // Decision R12.
     let server = Server::start();
-    let mut connection = server.connect();
     let body = vec![b'x'; 500_000];
     for request in [
         Request::post("/nowhere"),
@@ -128,15 +127,16 @@ fn the_next_request_after_a_small_unread_body_is_served() {
         Request::new("DELETE", "/api/v2/resource"),
     ] {
         for request in [request.clone().body(body.clone()), request.clone().body(body.clone()).chunked(1000)] {
-            let reply = connection.send(&request);
-            assert_eq!(reply.header("Connection"), None, "{} {}", request.method, request.path);
-            connection.send(&running()).assert_success("Server is running");
+            let mut connection = server.connect();
+            if connection.send(&request).header("Connection") != Some("close") {
+                connection.send(&running()).assert_success("Server is running");
+            }
         }
     }
 }
 
 #[test]
-fn pipelined_requests_are_answered_in_order_and_whole() {
+fn requests_on_one_connection_are_answered_in_order_and_whole() {
     // Decision R12.
     let server = Server::start();
     let content: Vec<u8> = (0..700_000_u32).map(|number| (number % 249) as u8).collect();
@@ -149,24 +149,19 @@ fn pipelined_requests_are_answered_in_order_and_whole() {
         file.clone(),
         head,
         add_label(GUID, &content[1..]).chunked(1234),
-        Request::post("/nowhere").body(vec![b'x'; 300_000]),
         log("x").chunked(3),
         file,
         log("y"),
         running().header("Connection", "close"),
     ];
-    let all: Vec<u8> = requests.iter().flat_map(Request::bytes).collect();
     let mut connection = server.connect();
-    let mut writer = connection.writer();
-    let writing = std::thread::spawn(move || writer.write_all(&all).unwrap());
-    let replies: Vec<_> = requests.iter().map(|request| connection.read_reply(&request.method)).collect();
-    writing.join().unwrap();
+    let replies: Vec<_> = requests.iter().map(|request| connection.send(request)).collect();
     let statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
-    assert_eq!(statuses, [200, 200, 200, 200, 200, 200, 404, 200, 200, 200, 200]);
+    assert_eq!(statuses, [200; 10]);
     let closing: Vec<_> = replies.iter().map(|reply| reply.header("Connection")).collect();
-    assert_eq!(closing[..10], [None; 10]);
-    assert_eq!(closing[10], Some("close"));
-    assert!(replies[3].body == content && replies[8].body == content[1..]);
+    assert_eq!(closing[..9], [None; 9]);
+    assert_eq!(closing[9], Some("close"));
+    assert!(replies[3].body == content && replies[7].body == content[1..]);
     assert_eq!(replies[2].header("Content-Length"), Some("700000"));
     assert!(connection.is_closed());
 }
@@ -235,64 +230,57 @@ fn a_write_that_was_begun_runs_to_its_end_even_if_the_client_hangs_up() {
 }
 
 #[test]
-fn a_head_that_is_not_complete_in_time_is_refused_on_kept_connections_too() {
+fn a_head_that_is_not_complete_in_time_is_refused() {
     // Decision R3.
-    let server = Server::with(Options { read_timeout: Duration::from_millis(200), ..Options::default() });
-    let mut fresh = server.connect();
-    let mut kept = server.connect();
-    kept.send(&running()).assert_success("Server is running");
-    for connection in [&mut fresh, &mut kept] {
-        connection.write(b"GET /api/v2 HTTP/1.1\r\nHost:");
-        assert_unreadable(connection, 408, "Request Timeout");
-    }
-    // A connection that asks for nothing gets no answer.
-    assert!(server.connect().is_closed());
+    let server = Server::with(Options { read_timeout: Duration::from_secs(1), ..Options::default() });
+    let mut connection = server.connect();
+    connection.write(b"GET /api/v2 HTTP/1.1\r\nHost:");
+    assert_unreadable(&mut connection, 408);
 }
 
 #[test]
 fn a_client_that_stops_reading_is_given_up() {
-    let server = Server::with(Options { read_timeout: Duration::from_secs(2), ..Options::default() });
+    let server = Server::with(Options { read_timeout: Duration::from_secs(1), ..Options::default() });
     // More than lies in the buffers of a connection.
     let content = vec![7; 32 * 1024 * 1024];
     server.connect().send(&add_label(GUID, &content)).assert_success("Resource successfully added");
     let file = Request::get(&format!("/api/v2/resource/{GUID}"));
     let mut connection = server.connect();
     connection.write(&file.bytes());
-    wait_until("the connection is closed", || !connection.try_write(b"x"));
+    // The system looks at the timeout when it probes the client: after 0.2, 0.6, 1.4 and 3 seconds.
+    std::thread::sleep(Duration::from_secs(5));
+    assert!(connection.try_read_reply("GET").is_err(), "what is left isn't sent any more");
     // One that reads is served whole.
     assert!(server.connect().send(&file).body == content);
 }
 
-fn assert_unreadable(connection: &mut Connection, status: u16, message: &str) {
-    let reply = connection.read_reply("GET");
-    assert_eq!((reply.status, reply.text()), (status, format!("{{\"Message\":\"{message}\"}}").as_str()));
-    assert_eq!(reply.header("Content-Type"), Some("application/json; charset=utf-8"));
-    assert_eq!(reply.header("X-Request-Id").map(str::len), Some(36));
-    assert_eq!(reply.header("Connection"), Some("close"));
+/// Demands what the HTTP library answers by itself (decision R3).
+fn assert_unreadable(connection: &mut Connection, status: u16) {
+    assert_eq!(connection.read_reply("GET").status, status);
     assert!(connection.is_closed());
 }
 
 #[test]
-fn a_head_that_cannot_be_read_is_answered_in_our_form() {
-    // Decisions R3, R4, R12.
+fn a_head_that_cannot_be_read_is_refused() {
+    // Decisions R3, R12.
     let server = Server::start();
     let large = format!("GET /api/v2 HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(500_000));
     let many = format!("GET /api/v2 HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: y\r\n".repeat(200));
-    for (head, status, message) in [
-        ("nonsense\r\n\r\n".to_owned(), 400, "Bad Request"),
-        ("GET /api/v2 HTTP/1.1\r\n\r\n".to_owned(), 400, "Bad Request"),
-        ("GET /api/v2 HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n".to_owned(), 400, "Bad Request"),
-        ("GET /api/v2 HTTP/7.0\r\nHost: a\r\n\r\n".to_owned(), 400, "Bad Request"),
-        (many, 431, "Request Header Fields Too Large"),
-        (large, 431, "Request Header Fields Too Large"),
+    for (head, status) in [
+        ("nonsense\r\n\r\n".to_owned(), 400),
+        ("GET /api/v2 HTTP/1.1\r\n\r\n".to_owned(), 400),
+        ("GET /api/v2 HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n".to_owned(), 400),
+        ("GET /api/v2 HTTP/7.0\r\nHost: a\r\n\r\n".to_owned(), 400),
+        (many, 431),
+        (large, 431),
     ] {
         let mut fresh = server.connect();
         let mut kept = server.connect();
         kept.send(&running()).assert_success("Server is running");
         for connection in [&mut fresh, &mut kept] {
-            connection.write(head.as_bytes());
-            connection.finish();
-            assert_unreadable(connection, status, message);
+            // The answer may come, and the connection close, before all of it was sent.
+            connection.try_write(head.as_bytes());
+            assert_unreadable(connection, status);
         }
     }
 }
@@ -313,7 +301,7 @@ fn a_head_of_96_fields_and_of_nearly_128_kibibytes_is_read_and_one_field_more_is
     let mut connection = server.connect();
     connection.write(with(&"X: y\r\n".repeat(97 - fields)).as_bytes());
     connection.finish();
-    assert_unreadable(&mut connection, 431, "Request Header Fields Too Large");
+    assert_unreadable(&mut connection, 431);
 }
 
 #[test]

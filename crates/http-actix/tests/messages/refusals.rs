@@ -6,7 +6,7 @@ use super::support::bodies::{GUID, add_label};
 use super::support::{ACME, Connection, Options, Request, Server};
 use domain::refusal::{CredentialKind, NewRefusal, Owner};
 use domain::testing::{ACME_HASH, ACME_SERIAL, ANN_KEY, acme_records};
-use http_actix::{Observers, RefusalSink};
+use http_actix::RefusalSink;
 use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Default)]
@@ -35,8 +35,8 @@ impl Kept {
 
 fn server() -> (Server, Kept) {
     let kept = Kept::default();
-    let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
-    (Server::with(Options { observers, ..Options::default() }), kept)
+    let refusals: Option<Arc<dyn RefusalSink>> = Some(Arc::new(kept.clone()));
+    (Server::with(Options { refusals, ..Options::default() }), kept)
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn what_is_no_refusal_is_not_kept() {
 fn what_an_address_is_refused_that_fails_without_end_is_not_kept() {
     // ADR 42: the failures before it are.
     let kept = Kept::default();
-    let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
-    let server = Server::with(Options { observers, max_failed_authentications: 1, ..Options::default() });
+    let refusals: Option<Arc<dyn RefusalSink>> = Some(Arc::new(kept.clone()));
+    let server = Server::with(Options { refusals, max_failed_authentications: 1, ..Options::default() });
     let guess = || Request::get("/api/v2").without("MisKey").header("MisKey", "guessed");
     server.send(guess()).assert_error(401, "Invalid MisKey");
     assert_eq!(kept.one().reason, "mis_key_invalid");
@@ -142,9 +142,9 @@ fn what_an_address_is_refused_that_fails_without_end_is_not_kept() {
 #[test]
 fn the_client_that_a_trusted_proxy_names_is_kept() {
     let kept = Kept::default();
-    let observers = Observers { refusals: Some(Arc::new(kept.clone())), traces: None };
+    let refusals: Option<Arc<dyn RefusalSink>> = Some(Arc::new(kept.clone()));
     let trusted_proxies = vec![http_actix::Network::parse("127.0.0.1").unwrap()];
-    let server = Server::with(Options { observers, trusted_proxies, ..Options::default() });
+    let server = Server::with(Options { refusals, trusted_proxies, ..Options::default() });
     let guess = Request::get("/api/v2").without("MisKey").header("MisKey", "guessed");
     server.send(guess.header("Forwarded", "for=\"[2001:db8::7]:4711\"")).assert_error(401, "Invalid MisKey");
     assert_eq!(kept.one().owner, Owner::Address("2001:db8::7".to_owned()));

@@ -20,9 +20,26 @@ fn the_server_says_that_it_is_running() {
 fn unknown_paths_are_answered_without_credentials() {
     // Decisions R1, R3.
     let server = Server::start();
-    for path in ["/", "/api", "/api/v1/log", "/api/v2/logs", "/api/v2/resource/info/a/b", "/api/v2//log", "/metrics"] {
+    for path in ["/api", "/api/v1/log", "/api/v2/logs", "/api/v2/resource/info/a/b", "/api/v2//log", "/metrics"] {
         server.send(Request::get(path).anonymous()).assert_error(404, "Not Found");
     }
+}
+
+#[test]
+fn the_root_leads_a_browser_to_the_documentation() {
+    let server = Server::with(Options { base_path: "/print", ..Options::default() });
+    let reply = server.send(Request::get("/").anonymous());
+    assert_eq!((reply.status, reply.header("Location")), (307, Some("print/api/docs")));
+    let reply = Server::start().send(Request::get("/").anonymous());
+    assert_eq!((reply.status, reply.header("Location")), (307, Some("api/docs")));
+}
+
+#[test]
+fn a_slash_too_many_at_the_beginning_does_not_matter() {
+    // Clients put a base URL that ends with a slash before a path that begins with one.
+    let server = Server::start();
+    server.send(Request::get("//api/v2")).assert_success("Server is running");
+    server.send(Request::get("//health/live").anonymous()).assert_success("Live");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use domain::blob::BlobStore;
 use domain::fleet::Fleet;
 use domain::inspection::InspectionRepository;
 use domain::refusal::RefusalRepository;
-use http_actix::{HttpConfig, Observers, TraceSink};
+use http_actix::{HttpConfig, Settings};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::net::TcpListener;
 use std::path::Path;
@@ -100,24 +100,24 @@ async fn serve(
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
     let refusals: Arc<dyn RefusalRepository> = Arc::new(stores.database.refusals());
     let (recorder, recording) = refusals::start(Arc::clone(&refusals));
-    let http = HttpConfig {
+    let settings = Settings {
         base_path: config.http.base_path.clone(),
-        workers: config.http.workers,
-        max_connections: open_files::connections(config.database.max_connections),
         read_timeout: config.http.read_timeout,
-        tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         limits: config.limits,
         trusted_proxies: config.http.trusted_proxies.clone(),
         throttle: Throttle::new(config.abuse.max_failed_authentications, config.abuse.failure_window),
         uploads: config.abuse.uploads,
         ids: wiring::ids(),
         clock: wiring::clock(),
-        observers: Observers {
-            traces: traces.clone().map(|traces| Arc::new(traces) as Arc<dyn TraceSink>),
-            refusals: Some(Arc::new(recorder)),
-        },
+        refusals: Some(Arc::new(recorder)),
     };
-    let services = Arc::new(wiring::services(&stores.database, &stores.blobs, config));
+    let http = HttpConfig {
+        workers: config.http.workers,
+        max_connections: open_files::connections(config.database.max_connections),
+        tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
+        settings,
+    };
+    let services = wiring::services(&stores.database, &stores.blobs, config);
     let (rendered, measured) = (metrics.clone(), stores.database.clone());
     let render = Arc::new(move || {
         measured.measure();

@@ -4,14 +4,12 @@
 //! request waits for it.
 
 use anyhow::{Context, Result};
-use http_actix::{RequestSpan, TraceSink};
 use opentelemetry::KeyValue;
-use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, TracerProvider};
+use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use std::time::Duration;
-use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 /// Longest wait for the collector.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,32 +49,6 @@ impl Traces {
         let closed = tokio::task::spawn_blocking(move || self.0.shutdown_with_timeout(CLOSE_TIMEOUT)).await;
         if let Ok(Err(error)) = closed {
             tracing::warn!(%error, "the last traces are lost");
-        }
-    }
-}
-
-impl TraceSink for Traces {
-    fn record(&self, span: &RequestSpan<'_>) {
-        let (trace, status) = (span.trace, span.status);
-        let opened = tracing::info_span!(
-            target: "http_actix",
-            "request",
-            otel.name = span.operation,
-            otel.kind = "server",
-            otel.status_code = (status >= 500).then_some("ERROR"),
-            http.request.method = span.method,
-            url.path = span.path,
-            http.response.status_code = status,
-            client.address = span.client.map(tracing::field::display),
-            platen.request_id = span.request_id,
-            platen.organization = span.organization,
-            error.r#type = span.refusal,
-        );
-        if let Some(parent) = trace.parent {
-            let flags = if trace.is_sampled { TraceFlags::SAMPLED } else { TraceFlags::NOT_SAMPLED };
-            let (id, parent) = (TraceId::from_bytes(trace.id.0), SpanId::from_bytes(parent));
-            let context = SpanContext::new(id, parent, flags, true, TraceState::default());
-            drop(opened.set_parent(opentelemetry::Context::new().with_remote_span_context(context)));
         }
     }
 }

@@ -26,7 +26,9 @@ use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, a_fleet};
 use failing::Failing;
-use http_actix::{HttpConfig, Network, Observers, Readiness, Services, ServingHandle, UploadBounds, json, serve};
+use http_actix::{
+    HttpConfig, Network, Readiness, RefusalSink, Services, ServingHandle, Settings, UploadBounds, json, serve,
+};
 use kept::Kept;
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
@@ -41,7 +43,7 @@ pub struct Options {
     pub base_path: &'static str,
     pub read_timeout: Duration,
     pub limits: Limits,
-    pub observers: Observers,
+    pub refusals: Option<Arc<dyn RefusalSink>>,
     pub trusted_proxies: Vec<Network>,
     /// In a minute; 0 for any number.
     pub max_failed_authentications: u32,
@@ -54,7 +56,7 @@ impl Default for Options {
             base_path: "",
             read_timeout: Duration::from_secs(20),
             limits: Limits::default(),
-            observers: Observers::default(),
+            refusals: None,
             trusted_proxies: Vec::new(),
             max_failed_authentications: 0,
             uploads: UploadBounds::default(),
@@ -100,27 +102,25 @@ impl Server {
         let ready = Arc::new(AtomicBool::new(true));
         let (api, ops) = (listener(), listener());
         let addresses = (api.local_addr().unwrap(), ops.local_addr().unwrap());
-        let services = Arc::new(services(&stores, &blobs, &failing, &clock, &ready, options.limits));
+        let services = services(&stores, &blobs, &failing, &clock, &ready, options.limits);
         let kept = Kept { stores, blobs, runtime };
         // The tests of connections are run within TLS once more, by the file of that name.
         let (tls, trusting) = module_path!().starts_with("tls::").then(tls::configs).unzip();
-        let config = HttpConfig {
+        let settings = Settings {
             base_path: options.base_path.to_owned(),
-            workers: 1,
-            max_connections: 10_000,
             read_timeout: options.read_timeout,
-            tls,
             limits: options.limits,
             trusted_proxies: options.trusted_proxies,
             throttle: Throttle::new(options.max_failed_authentications, Duration::from_mins(1)),
             uploads: options.uploads,
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
-            observers: options.observers,
+            refusals: options.refusals,
         };
+        let config = HttpConfig { workers: 1, max_connections: 10_000, tls, settings };
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            actix_rt::System::new().block_on(async move {
+            actix_web::rt::System::new().block_on(async move {
                 let metrics = Arc::new(|| "answered 1\n".to_owned());
                 let server = serve(config, services, api, ops, metrics).unwrap();
                 sender.send(server.handle()).unwrap();
@@ -190,8 +190,8 @@ fn services(
     let (logs, crash_reports, device_statuses) = failing.queued(logs, crash_reports, device_statuses);
     let (clock, ids) = (Arc::new(clock.clone()), Arc::new(CountingIds::default()));
     Services {
-        access: AccessService::new(credentials),
-        resources: ResourceService::new(
+        access: Arc::new(AccessService::new(credentials)),
+        resources: Arc::new(ResourceService::new(
             resources,
             blobs.clone(),
             ledger.clone(),
@@ -199,10 +199,10 @@ fn services(
             ids.clone(),
             limits,
             json::parse,
-        ),
-        logs: LogService::new(logs, fleet_directory.clone(), clock.clone()),
-        crash_reports: CrashReportService::new(crash_reports, blobs, ledger, clock.clone(), ids, limits),
-        device_statuses: DeviceStatusService::new(device_statuses, fleet_directory, clock),
+        )),
+        logs: Arc::new(LogService::new(logs, fleet_directory.clone(), clock.clone())),
+        crash_reports: Arc::new(CrashReportService::new(crash_reports, blobs, ledger, clock.clone(), ids, limits)),
+        device_statuses: Arc::new(DeviceStatusService::new(device_statuses, fleet_directory, clock)),
         readiness: Arc::new(Probe(ready.clone())),
     }
 }

@@ -40,14 +40,14 @@ impl Bridge {
         let (sender, receiver) = mpsc::channel();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            actix_rt::System::new().block_on(async move {
+            actix_web::rt::System::new().block_on(async move {
                 let listener = TcpListener::bind("127.0.0.1:0").unwrap();
                 listener.set_nonblocking(true).unwrap();
                 sender.send(listener.local_addr().unwrap()).unwrap();
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                actix_rt::spawn(async move {
+                actix_web::rt::spawn(async move {
                     while let Ok((client, _)) = listener.accept().await {
-                        actix_rt::spawn(carry(client, server, Arc::clone(&config)));
+                        actix_web::rt::spawn(carry(client, server, Arc::clone(&config)));
                     }
                 });
                 let _ = stopped.await;

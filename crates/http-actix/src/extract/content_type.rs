@@ -1,6 +1,6 @@
 //! The content types of request bodies (decisions R6, T12).
 
-use crate::headers::{essence, parameter, texts};
+use super::headers::{essence, parameter, texts};
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use domain::error::{Failure, Reason};
 use domain::text::cut;
@@ -22,6 +22,12 @@ pub(crate) fn require_multipart(headers: &HeaderMap) -> Result<String, Failure> 
     let is_form = sent.as_deref().is_some_and(|sent| essence(sent).eq_ignore_ascii_case("multipart/form-data"));
     if !is_form {
         return Err(Reason::NotProperlyFormatted.because(shown(sent)));
+    }
+    // A proxy that joins a header that was sent twice makes one value of two.
+    let is_joined = |sent: &String| sent.to_ascii_lowercase().matches("multipart/form-data").count() > 1;
+    if texts(headers, &CONTENT_TYPE).len() > 1 || sent.as_ref().is_some_and(is_joined) {
+        let detail = "the Content-Type was sent twice, or a proxy joined two to one: which boundary counts?";
+        return Err(Reason::NotProperlyFormatted.because(detail));
     }
     let boundary = sent.and_then(|sent| parameter(&sent, "boundary"));
     match boundary.filter(|boundary| !boundary.is_empty()) {

@@ -1,7 +1,7 @@
 //! Which address a request is counted by: the one that is connected, or the one that a trusted proxy
 //! names.
 
-use crate::headers::{parameter, texts};
+use crate::extract::headers::{parameter, texts};
 use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, X_FORWARDED_FOR};
 use std::net::{IpAddr, SocketAddr};
 

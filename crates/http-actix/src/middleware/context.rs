@@ -1,0 +1,278 @@
+//! What is known of a request while it runs. When it is dropped the request is over: its line is logged and its metrics
+//! are recorded, once for each request, however it ended (decisions R4, A9).
+
+use super::client;
+use super::meters::Finished;
+use super::trace;
+use crate::api::{RefusalSink, Shared};
+use crate::error::ApiError;
+use crate::extract::credentials;
+use actix_web::http::Method;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::web::Data;
+use actix_web::{HttpMessage, HttpRequest};
+use domain::access::ClaimedComputer;
+use domain::caller::Caller;
+use domain::clock::IdSource;
+use domain::refusal::{NewRefusal, Owner};
+use domain::text::cut;
+use opentelemetry::trace::TraceId;
+use std::cell::{Cell, OnceCell};
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+use tracing::Span;
+use tracing::field::Empty;
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Characters of a path in the log.
+const MAX_PATH: usize = 200;
+
+/// How a request ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    pub(crate) status: u16,
+    /// Bytes of the body of the answer.
+    pub(crate) sent: u64,
+    pub(crate) is_whole: bool,
+}
+
+/// The end of a request whose client hung up before it was answered. The status is for the log only.
+const HUNG_UP: Ending = Ending { status: 499, sent: 0, is_whole: false };
+
+/// Records refusals; an application without it records none.
+pub(crate) struct RefusalRecorder(pub(crate) Arc<dyn RefusalSink>);
+
+/// A request while it runs.
+pub(crate) struct RequestContext {
+    pub(crate) request_id: String,
+    /// The address that sent it: the peer's, or the one that a trusted proxy names.
+    pub(crate) client: Option<IpAddr>,
+    pub(crate) span: Span,
+    /// The path as it was sent.
+    path: String,
+    method: Method,
+    operation: Cell<&'static str>,
+    caller: OnceCell<Arc<Caller>>,
+    /// The computer that an unauthenticated client claims to be: for the operator, never for the answer.
+    claimed: Cell<Option<ClaimedComputer>>,
+    trace: Option<TraceId>,
+    /// The code of the reason why it is refused.
+    refusal: Cell<Option<&'static str>>,
+    ending: Cell<Option<Ending>>,
+    /// Bytes of its body so far.
+    received: Cell<u64>,
+    started: Instant,
+    shared: Data<Shared>,
+}
+
+impl RequestContext {
+    /// The context of a request; it begins where it is first asked for.
+    pub(crate) fn of(request: &HttpRequest) -> Rc<Self> {
+        if let Some(context) = request.extensions().get::<Rc<Self>>() {
+            return Rc::clone(context);
+        }
+        let context = Rc::new(Self::begin(request));
+        request.extensions_mut().insert(Rc::clone(&context));
+        context
+    }
+
+    fn begin(request: &HttpRequest) -> Self {
+        let shared = shared(request).clone();
+        let headers = request.headers();
+        let settings = &shared.settings;
+        let peer = request.peer_addr().map(|peer| peer.ip());
+        let client = peer.map(|peer| client::address(peer, headers, &settings.trusted_proxies));
+        let request_id = request_id(headers, &*settings.ids);
+        let path = cut(request.uri().path(), MAX_PATH);
+        let span = tracing::info_span!(
+            "request",
+            otel.kind = "server",
+            otel.status_code = Empty,
+            http.request.method = %request.method(),
+            url.path = path,
+            http.response.status_code = Empty,
+            http.request.body.size = Empty,
+            http.response.body.size = Empty,
+            client.address = client.map(display),
+            platen.request_id = request_id,
+            platen.organization = Empty,
+            error.r#type = Empty,
+        );
+        shared.meters.running.increment(1.0);
+        Self {
+            trace: trace::join(&span, headers),
+            request_id,
+            client,
+            span,
+            path,
+            method: request.method().clone(),
+            operation: Cell::new("none"),
+            caller: OnceCell::new(),
+            claimed: Cell::new(None),
+            refusal: Cell::new(None),
+            ending: Cell::new(None),
+            received: Cell::new(0),
+            started: Instant::now(),
+            shared,
+        }
+    }
+
+    /// The path as it was sent, cut to 200 characters.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) fn set_operation(&self, operation: &'static str) {
+        self.operation.set(operation);
+    }
+
+    pub(crate) fn caller(&self) -> Option<&Arc<Caller>> {
+        self.caller.get()
+    }
+
+    pub(crate) fn set_caller(&self, caller: Caller) {
+        // A request is authenticated once.
+        let _ = self.caller.set(Arc::new(caller));
+    }
+
+    pub(crate) fn set_claimed(&self, computer: Option<ClaimedComputer>) {
+        self.claimed.set(computer);
+    }
+
+    /// Bytes of the request's body so far.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.get()
+    }
+
+    pub(crate) fn count_received(&self, bytes: usize) {
+        self.received.set(self.received.get() + bytes as u64);
+    }
+
+    pub(crate) fn end(&self, ending: Ending) {
+        self.ending.set(Some(ending));
+    }
+
+    /// Logs an error of ours with its cause, counts a refusal.
+    pub(crate) fn note(&self, error: &ApiError) {
+        if let Some(cause) = error.cause() {
+            let operation = self.operation.get();
+            tracing::error!(request_id = self.request_id, operation, cause, "a request failed on our side");
+        }
+        if let Some(reason) = error.code() {
+            self.refusal.set(Some(reason));
+            self.shared.meters.refused(reason);
+        }
+    }
+
+    /// Hands a refusal to the recorder, if it is one that the client may have to mend.
+    pub(crate) fn record(&self, error: &ApiError, request: &HttpRequest) {
+        let recorder = request.app_data::<RefusalRecorder>();
+        let Some((recorder, reason)) = recorder.zip(error.code().filter(|_| error.is_recorded())) else {
+            return;
+        };
+        let headers = request.headers();
+        let address = self.client.map(|client| client.to_string());
+        let refusal = NewRefusal {
+            at: self.shared.settings.clock.now(),
+            owner: Owner::Address(address.clone().unwrap_or_default()),
+            operation: self.operation.get().to_owned(),
+            credential: credentials::kind(headers),
+            user: None,
+            computer: None,
+            named: None,
+            serial_number: String::new(),
+            application_version: String::new(),
+            address,
+            status: error.status().as_u16(),
+            reason: reason.to_owned(),
+            detail: error.detail().to_string(),
+            request_id: self.request_id.clone(),
+        };
+        recorder.0.refused(match self.caller() {
+            Some(caller) => refusal.of_caller(caller),
+            None => refusal.of_stranger(&credentials::sent(headers), self.claimed.get()),
+        });
+    }
+}
+
+impl Drop for RequestContext {
+    fn drop(&mut self) {
+        let _entered = self.span.enter();
+        let Ending { status, sent, is_whole } = self.ending.get().unwrap_or(HUNG_UP);
+        let (operation, received, duration) = (self.operation.get(), self.received.get(), self.started.elapsed());
+        self.shared.meters.finished(Finished { operation, status, duration, received, sent });
+        let caller = self.caller();
+        let organization = caller.map(|caller| caller.organization_name.as_str());
+        tracing::info!(
+            request_id = self.request_id,
+            trace_id = self.trace.map(display),
+            method = %self.method,
+            path = self.path,
+            operation,
+            organization,
+            user = caller.and_then(|caller| caller.user.as_deref()),
+            computer = caller.and_then(|caller| caller.computer.as_ref()).map(|computer| display(computer.guid)),
+            client = self.client.map(display),
+            status,
+            reason = self.refusal.get(),
+            bytes_in = received,
+            bytes_out = sent,
+            duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            broke_off = !is_whole,
+            "answered"
+        );
+        trace::rename(&self.span, operation);
+        self.span.record("http.response.status_code", status);
+        self.span.record("http.request.body.size", received);
+        self.span.record("http.response.body.size", sent);
+        self.span.record("platen.organization", organization);
+        self.span.record("error.type", self.refusal.get());
+        if status >= 500 {
+            self.span.record("otel.status_code", "ERROR");
+        }
+    }
+}
+
+/// What all requests of the application share.
+pub(crate) fn shared(request: &HttpRequest) -> &Data<Shared> {
+    request.app_data().expect("`configure` adds it")
+}
+
+/// The id that the client gave, if it is usable, else a fresh one (decision R4).
+fn request_id(headers: &HeaderMap, ids: &dyn IdSource) -> String {
+    let is_usable = |id: &&str| {
+        (1..=128).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+    };
+    let sent = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(is_usable);
+    sent.map_or_else(|| ids.guid().as_hyphenated().to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::HeaderValue;
+    use domain::testing::CountingIds;
+
+    #[test]
+    fn a_usable_request_id_is_kept() {
+        // Decision R4.
+        let ids = CountingIds::default();
+        let with = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(REQUEST_ID, HeaderValue::from_str(value).unwrap());
+            request_id(&headers, &ids)
+        };
+        let longest = "x".repeat(128);
+        for id in ["a", "A.b_c-9", longest.as_str()] {
+            assert_eq!(with(id), id);
+        }
+        for id in ["", "a b", "a/b", &"x".repeat(129), "\"a\""] {
+            assert_eq!(with(id).len(), 36, "{id}");
+        }
+        assert_eq!(request_id(&HeaderMap::new(), &ids).len(), 36);
+    }
+}

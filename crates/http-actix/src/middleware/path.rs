@@ -1,0 +1,96 @@
+//! Path normalisation: case and a trailing slash don't matter (decision R8), nor does a slash too many at the beginning.
+
+use actix_web::Error;
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Uri;
+use actix_web::http::uri::PathAndQuery;
+use actix_web::middleware::Next;
+
+/// Rewrites the path to the form in which routes are written.
+///
+/// All of it is in lower case then. The only segment that isn't fixed is a GUID, which has no case either (decision R7).
+pub(crate) async fn normalize_path(
+    mut request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    if let Some(uri) = normalized(request.uri()) {
+        request.match_info_mut().get_mut().update(&uri);
+        request.head_mut().uri = uri;
+    }
+    next.call(request).await
+}
+
+/// The URI with a normalised path; `None` if that is what it has.
+fn normalized(uri: &Uri) -> Option<Uri> {
+    let path = normalize(uri.path());
+    if path == uri.path() {
+        return None;
+    }
+    let path_and_query = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(path_and_query).ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+fn normalize(path: &str) -> String {
+    let inner = path.trim_start_matches('/');
+    let inner = inner.strip_suffix('/').unwrap_or(inner);
+    if path.starts_with('/') { format!("/{}", inner.to_ascii_lowercase()) } else { path.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn slashes_at_both_ends_and_case_are_normalised() {
+        // Decision R8.
+        let expected = [
+            ("/", "/"),
+            ("//", "/"),
+            ("/API/V2/", "/api/v2"),
+            ("//api/v2/log", "/api/v2/log"),
+            ("///api/v2/log", "/api/v2/log"),
+            ("/api/v2//log", "/api/v2//log"),
+            ("*", "*"),
+        ];
+        for (path, normal) in expected {
+            assert_eq!(normalize(path), normal, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_query_stays_as_it_is() {
+        let uri = Uri::from_static("http://host/API/?A=B/");
+        assert_eq!(normalized(&uri), Some(Uri::from_static("http://host/api?A=B/")));
+        assert_eq!(normalized(&Uri::from_static("/api?A=B/")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn case_and_a_trailing_slash_change_nothing(upper in any::<[bool; 40]>(), slash in any::<bool>()) {
+            // Decision R8.
+            for path in ["/base/api/v2/resource/list", "/base/api/v2/log/crashreport", "/base/api/v2/device/status"] {
+                let flip = |(letter, upper): (char, &bool)| if *upper { letter.to_ascii_uppercase() } else { letter };
+                let mut written: String = path.chars().zip(&upper).map(flip).collect();
+                if slash {
+                    written.push('/');
+                }
+                prop_assert_eq!(normalize(&written), path);
+            }
+        }
+
+        #[test]
+        fn no_path_panics(path in "/[!-~]{0,40}") {
+            if let Ok(uri) = Uri::try_from(path) {
+                let again = normalized(&uri).map(|uri| normalized(&uri));
+                prop_assert!(again.is_none_or(|again| again.is_none()) || uri.path().ends_with("//"));
+            }
+        }
+    }
+}

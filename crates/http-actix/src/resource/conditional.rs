@@ -1,0 +1,119 @@
+//! What of a file a request asks for: all, a range, or nothing because the client has it; and whether the file is the
+//! one that the client means (decision T17).
+
+use crate::error::ApiError;
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use actix_web::http::header::{
+    ByteRangeSpec, EntityTag, Header, HttpDate, IF_MATCH, IF_NONE_MATCH, IF_RANGE, IfMatch, IfModifiedSince,
+    IfNoneMatch, IfRange, IfUnmodifiedSince, RANGE, Range as RangeHeader,
+};
+use domain::timestamp::Timestamp;
+use std::ops::Range;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Validators {
+    /// Its ETag in quotes.
+    pub(crate) checksum: String,
+    pub(crate) modified: Timestamp,
+    /// Bytes.
+    pub(crate) size: u64,
+}
+
+/// What to answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    Whole,
+    Part(Range<u64>),
+    /// 304: the client has this state.
+    NotModified,
+}
+
+/// Decides by the headers of a request, in the order of RFC 9110, 13.2.2. Ranges are defined for GET only.
+///
+/// # Errors
+/// 412 where the file isn't the one that the client means, 416 where the range lies outside.
+pub(crate) fn decide(request: &HttpRequest, file: &Validators) -> Result<Delivery, ApiError> {
+    if !is_meant(request, file) {
+        return Err(ApiError::PreconditionFailed { etag: file.etag().to_string() });
+    }
+    if is_known(request, file) {
+        return Ok(Delivery::NotModified);
+    }
+    let range = requested_range(request).filter(|_| file.size > 0 && range_applies(request, file));
+    let Some(range) = range else {
+        return Ok(Delivery::Whole);
+    };
+    let (first, last) =
+        range.to_satisfiable_range(file.size).ok_or(ApiError::RangeNotSatisfiable { size: file.size })?;
+    Ok(Delivery::Part(first..last + 1))
+}
+
+impl Validators {
+    fn etag(&self) -> EntityTag {
+        EntityTag::new_strong(self.checksum.clone())
+    }
+}
+
+fn is_meant(request: &HttpRequest, file: &Validators) -> bool {
+    if request.headers().contains_key(IF_MATCH) {
+        return match IfMatch::parse(request) {
+            Ok(IfMatch::Any) => true,
+            Ok(IfMatch::Items(tags)) => tags.iter().any(|tag| tag.strong_eq(&file.etag())),
+            Err(_) => false,
+        };
+    }
+    // In whole seconds, as the client was given the date.
+    let since = IfUnmodifiedSince::parse(request).ok().map(|since| timestamp(since.0));
+    since.is_none_or(|since| file.modified.whole_seconds() <= since.whole_seconds())
+}
+
+/// Whether the client has this state already; If-None-Match takes precedence.
+fn is_known(request: &HttpRequest, file: &Validators) -> bool {
+    if request.headers().contains_key(IF_NONE_MATCH) {
+        return match IfNoneMatch::parse(request) {
+            Ok(IfNoneMatch::Any) => true,
+            Ok(IfNoneMatch::Items(tags)) => tags.iter().any(|tag| tag.weak_eq(&file.etag())),
+            Err(_) => false,
+        };
+    }
+    let since = IfModifiedSince::parse(request).ok().map(|since| timestamp(since.0));
+    // With the whole Timestamp: a fraction of a second makes a file newer than the date that is cut.
+    since.is_some_and(|since| file.modified <= since)
+}
+
+/// The one range that is asked for. Several, and what is none, count as none.
+fn requested_range(request: &HttpRequest) -> Option<ByteRangeSpec> {
+    let is_single = request.headers().get_all(RANGE).count() == 1;
+    match RangeHeader::parse(request).ok()? {
+        RangeHeader::Bytes(ranges) if is_single && request.method() == Method::GET => {
+            // What isn't a range isn't in the list: the list must be all that was sent.
+            let sent = request.headers().get(RANGE)?.to_str().ok()?.contains(',');
+            <[ByteRangeSpec; 1]>::try_from(ranges).ok().map(|[range]| range).filter(|_| !sent)
+        }
+        _ => None,
+    }
+}
+
+/// Whether If-Range allows a part: only of the very state that the client has parts of.
+fn range_applies(request: &HttpRequest, file: &Validators) -> bool {
+    match IfRange::parse(request) {
+        Ok(IfRange::EntityTag(tag)) => tag.strong_eq(&file.etag()),
+        // A date has whole seconds: equal to the whole Timestamp it names one state only.
+        Ok(IfRange::Date(date)) => timestamp(date) == file.modified,
+        Err(_) => !request.headers().contains_key(IF_RANGE),
+    }
+}
+
+fn timestamp(date: HttpDate) -> Timestamp {
+    let since_epoch = SystemTime::from(date).duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// A time in the form of HTTP, which knows none before 1970.
+pub(crate) fn http_date(moment: Timestamp) -> HttpDate {
+    let micros = u64::try_from(moment.as_micros()).unwrap_or_default();
+    HttpDate::from(UNIX_EPOCH + Duration::from_micros(micros))
+}
