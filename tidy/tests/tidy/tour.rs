@@ -64,7 +64,7 @@ fn the_readme_starts_with_two_commands_that_work() {
 fn the_test_script_runs_the_tour_and_all_examples() {
     for run in [
         "examples/tour.sh",
-        "scripts/clients \"$address\"",
+        "scripts/clients \"$address$base_path\"",
         "scripts/openapi \"$address\"",
         "scripts/deploy \"$address\"",
     ] {
