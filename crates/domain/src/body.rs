@@ -28,6 +28,16 @@ pub struct PartHead {
     pub content_type: Option<String>,
 }
 
+impl PartHead {
+    /// Whether the content type says JSON (decision R6).
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        let content_type = self.content_type.as_deref().unwrap_or_default();
+        let subtype = content_type.strip_prefix("application/").unwrap_or_default();
+        content_type == "text/json" || subtype == "json" || subtype.ends_with("+json")
+    }
+}
+
 /// Why a body can't be read to its end. The text says where it went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {

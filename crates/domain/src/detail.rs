@@ -1,6 +1,5 @@
 //! The particulars of a refusal, safe to be sent as a header (decision R11).
 
-use crate::json::Json;
 use crate::text::cut;
 use std::fmt;
 
@@ -49,14 +48,6 @@ pub(crate) fn quoted(value: &str) -> String {
     format!("\"{}\"", shortened(value))
 }
 
-/// A JSON value as a detail shows it: a text in quotation marks, all else as it was sent.
-pub(crate) fn quoted_json(value: &Json) -> String {
-    match value {
-        Json::Text(text) => quoted(text),
-        other => shortened(&other.to_string()),
-    }
-}
-
 fn shortened(value: &str) -> String {
     let shown = cut(value, 60);
     let dots = if shown.len() < value.len() { "..." } else { "" };
@@ -103,16 +94,6 @@ mod tests {
         assert_eq!(quoted("a\"b"), "\"a\"b\"");
         assert_eq!(quoted(&"ä".repeat(60)), format!("\"{}\"", "ä".repeat(60)));
         assert_eq!(quoted(&"ä".repeat(61)), format!("\"{}...\"", "ä".repeat(60)));
-    }
-
-    /// A number and the text of the same digits are told apart.
-    #[test]
-    fn of_json_only_texts_are_quoted() {
-        let shown = |json: &str| quoted_json(&crate::sample::json(json));
-        assert_eq!(shown("\"7\""), "\"7\"");
-        assert_eq!(shown("7"), "7");
-        assert_eq!(shown("[\"a\",null]"), "[\"a\",null]");
-        assert_eq!(shown(&format!("[{}]", "1".repeat(60))), format!("[{}...", "1".repeat(59)));
     }
 
     proptest! {

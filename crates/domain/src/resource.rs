@@ -1,16 +1,21 @@
 //! Resources: colour profiles, labels, templates (interface parts 2.1–2.4 and 4.1–4.6).
 
-mod add;
 mod command;
+mod json_value;
 mod meta;
 mod model;
 mod repository;
 mod service;
+mod upload;
 
-pub use meta::{Meta, PmmKey};
-pub use model::{Domain, ListFilter, NewResource, ResourceListItem, ResourceType, StoredContent, StoredResource};
+pub use command::{StoreResource, StoreResourceInput};
+pub use meta::{MetaMember, MetaText};
+pub use model::{
+    Domain, ListFilter, Meta, NewResource, PmmKey, ResourceListItem, ResourceType, StoredContent, StoredResource,
+};
 pub use repository::{DeleteOutcome, ResourceRepository, StoreOutcome};
-pub use service::{ParseJson, ResourceService};
+pub use service::ResourceService;
+pub use upload::ReadDescription;
 
 #[cfg(any(test, feature = "test-support"))]
 pub use repository::MockResourceRepository;

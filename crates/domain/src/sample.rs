@@ -41,22 +41,6 @@ pub(crate) fn text(text: &str) -> Json {
     Json::Text(text.to_owned())
 }
 
-/// `object` with the member `name` set to `value`, or without it.
-pub(crate) fn with(object: &Json, name: &str, value: Option<Json>) -> Json {
-    let Json::Object(members) = object else {
-        panic!("not an object: {object}");
-    };
-    let mut members = members.clone();
-    let place = members.iter().position(|(key, _)| key == name);
-    match (place, value) {
-        (Some(place), Some(value)) => members[place].1 = value,
-        (Some(place), None) => drop(members.remove(place)),
-        (None, Some(value)) => members.push((name.to_owned(), value)),
-        (None, None) => {}
-    }
-    Json::Object(members)
-}
-
 /// Why it was refused.
 pub(crate) fn reason<T>(outcome: Outcome<T>) -> Reason {
     match outcome {

@@ -174,7 +174,6 @@ pub(crate) fn services(database: &Database, blobs: &Arc<dyn BlobStore>, config: 
             clock(),
             ids(),
             config.limits,
-            http_actix::json::parse,
         )),
         logs: Arc::new(LogService::new(Arc::new(database.logs()), Arc::clone(&directory), clock())),
         crash_reports: Arc::new(CrashReportService::new(

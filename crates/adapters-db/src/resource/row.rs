@@ -24,7 +24,7 @@ pub(super) fn new_row(organization: OrganizationId, resource: &NewResource) -> A
         name: Set(resource.meta.name.clone()),
         name_folded: Set(Folded::of(&resource.meta.name).into_string()),
         meta: Set(resource.meta.json.clone()),
-        meta_digest: Set(resource.meta.digest.to_vec()),
+        meta_digest: Set(Vec::new()),
         profile_group_folded: Set(folded(|key| &key.profile_group)),
         media_folded: Set(folded(|key| &key.media)),
         mode_folded: Set(folded(|key| &key.mode)),
@@ -46,7 +46,6 @@ pub(crate) fn stored(row: Model) -> Result<StoredResource, StoreError> {
         }),
         _ => None,
     };
-    let digest = owner.need(row.meta_digest.try_into().ok())?;
     Ok(StoredResource {
         organization: OrganizationId(row.organization_id),
         guid,
@@ -54,7 +53,7 @@ pub(crate) fn stored(row: Model) -> Result<StoredResource, StoreError> {
         checksum: owner.checksum(&row.checksum)?,
         modified: Timestamp::from_micros(row.modified_at),
         domain: owner.need(Domain::parse(&row.domain))?,
-        meta: Meta { name: row.name, pmm, json: row.meta, digest },
+        meta: Meta { name: row.name, pmm, json: row.meta },
         content: StoredContent { key: owner.blob_key(&row.blob_key)?, size: owner.size(row.content_size)? },
     })
 }

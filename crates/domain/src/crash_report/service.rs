@@ -5,7 +5,7 @@ mod tests;
 
 use super::blank::Blank;
 use super::places::{assign, is_required, may_be_required};
-use super::{CrashPart, CrashReportRepository, NewCrashReport, PartRole};
+use super::{AddCrashReport, CrashPart, CrashReportRepository, NewCrashReport, PartRole};
 use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded, Uploads};
 use crate::body::{PartHead, PartSource};
 use crate::caller::Caller;
@@ -41,13 +41,6 @@ pub struct CrashReportService {
     readable: u64,
 }
 
-/// The headers of a crash report as they were sent (decision C3).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CrashHeaders {
-    pub application_name: Option<String>,
-    pub os: Option<String>,
-}
-
 /// A report that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceptedReport {
@@ -69,7 +62,6 @@ struct Part {
 }
 
 impl CrashReportService {
-    /// Puts the use case over its ports.
     #[must_use]
     pub fn new(
         reports: Arc<dyn CrashReportRepository>,
@@ -84,11 +76,11 @@ impl CrashReportService {
         Self { reports, uploads, clock, ids, limits, readable }
     }
 
-    /// Takes a crash report in.
+    /// Adds a crash report (interface 4.8).
     pub async fn add(
         &self,
         caller: &Caller,
-        headers: &CrashHeaders,
+        command: AddCrashReport,
         source: &mut dyn PartSource,
     ) -> Outcome<AcceptedReport> {
         let received = self.clock.now();
@@ -105,12 +97,11 @@ impl CrashReportService {
         self.uploads.remove_after(&arrived, &excess).await;
         let (places, whole) = arrived?;
         let note = self.note(&parts, &places, whole);
-        let text = |value: &Option<String>| value.as_deref().map(storable);
         let report = NewCrashReport {
             id: CrashReportId::from(self.ids.guid()),
             received,
-            application_name: text(&headers.application_name),
-            os: text(&headers.os),
+            application_name: command.application_name,
+            os: command.os,
             user: (!caller.user_name().is_empty()).then(|| caller.user_name().to_owned()),
             computer: caller.computer.as_ref().map(|computer| computer.guid),
             serial_number: caller.serial_number.clone(),

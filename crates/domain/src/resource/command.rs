@@ -1,20 +1,31 @@
-//! What the JSON bodies of the resource operations ask for.
+//! What can be asked of resources: typed commands that can only be built right.
 
 #[cfg(test)]
 mod tests;
 
-use super::{Domain, ListFilter, Meta, PmmKey, ResourceType};
+use super::{Domain, ListFilter, Meta, MetaMember, PmmKey, ResourceType};
 use crate::checksum::Sha1Checksum;
-use crate::detail::{quoted, quoted_json};
+use crate::detail::quoted;
 use crate::error::{Outcome, Reason};
 use crate::guid::ResourceGuid;
-use crate::json::Json;
 use crate::text::{Folded, is_blank, storable};
 use std::collections::BTreeSet;
 
-/// The part JsonString of an add or update (interface 4.1).
+/// The members of the part JsonString as they were sent (interface 4.1).
+#[derive(Debug, Clone, Default)]
+pub struct StoreResourceInput {
+    pub guid: Option<String>,
+    pub checksum: Option<String>,
+    /// `None` is Generic; a value that is no text is given as a blank one (decision T7).
+    pub resource_type: Option<String>,
+    pub domain: Option<String>,
+    /// `None` where it is no object.
+    pub meta: Option<Vec<MetaMember>>,
+}
+
+/// What the part JsonString says of a resource that is to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Description {
+pub struct StoreResource {
     pub(super) guid: ResourceGuid,
     pub(super) checksum: Sha1Checksum,
     pub(super) resource_type: ResourceType,
@@ -22,45 +33,34 @@ pub(super) struct Description {
     pub(super) meta: Meta,
 }
 
-impl Description {
+impl StoreResource {
     /// Checks the required values first, then their form, in the order of the decisions.
-    pub(super) fn read(body: &Json) -> Outcome<Self> {
-        let body = body.unwrapped();
-        let required = |name: &str| {
-            let text = body.text_member(name).filter(|text| !is_blank(text));
+    ///
+    /// # Errors
+    /// [`Reason::ResourceFieldsRequired`], [`Reason::ResourceGuidInvalid`], those of [`Meta::new`],
+    /// [`Reason::DomainInvalid`] and, for a malformed checksum, [`Reason::ChecksumMismatch`] (decision T6).
+    pub fn new(input: StoreResourceInput) -> Outcome<Self> {
+        let required = |text: Option<String>, name: &str| {
+            let text = text.filter(|text| !is_blank(text));
             text.ok_or_else(|| Reason::ResourceFieldsRequired.because(format!("{name} is missing or blank")))
         };
-        let guid = required("ResourceGUID")?;
-        let checksum = required("ResourceChecksum")?;
-        let resource_type = read_type(body)?;
-        let guid = ResourceGuid::parse(guid)
-            .ok_or_else(|| Reason::ResourceGuidInvalid.because(format!("ResourceGUID is {}", quoted(guid))))?;
-        let meta = Meta::read(body.member("Meta"), &resource_type)?;
-        let domain = read_domain(body)?;
-        let checksum = Sha1Checksum::parse(checksum).ok_or_else(|| {
-            let detail = format!("ResourceChecksum is {}, not 40 hexadecimal digits", quoted(checksum));
+        let guid = required(input.guid, "ResourceGUID")?;
+        let checksum = required(input.checksum, "ResourceChecksum")?;
+        let resource_type = match &input.resource_type {
+            None => ResourceType::generic(),
+            Some(name) => ResourceType::new(name)
+                .ok_or_else(|| Reason::ResourceFieldsRequired.because("ResourceType is blank or not a text"))?,
+        };
+        let guid = ResourceGuid::parse(&guid)
+            .ok_or_else(|| Reason::ResourceGuidInvalid.because(format!("ResourceGUID is {}", quoted(&guid))))?;
+        let meta = input.meta.ok_or_else(|| Reason::MetaNameRequired.because("Meta is missing or not an object"))?;
+        let meta = Meta::new(meta, &resource_type)?;
+        let domain = parse_domain(input.domain.as_deref())?;
+        let checksum = Sha1Checksum::parse(&checksum).ok_or_else(|| {
+            let detail = format!("ResourceChecksum is {}, not 40 hexadecimal digits", quoted(&checksum));
             Reason::ChecksumMismatch.because(detail)
         })?;
         Ok(Self { guid, checksum, resource_type, domain, meta })
-    }
-}
-
-/// Decision T7.
-fn read_type(body: &Json) -> Outcome<ResourceType> {
-    let named = match body.member("ResourceType") {
-        None => return Ok(ResourceType::generic()),
-        Some(Json::Text(name)) => ResourceType::new(name),
-        Some(_) => None,
-    };
-    named.ok_or_else(|| Reason::ResourceFieldsRequired.because("ResourceType is blank or not a text"))
-}
-
-/// Decision T10; a number is no word of the interface (decision R5).
-fn read_domain(body: &Json) -> Outcome<Option<Domain>> {
-    match body.member("Domain") {
-        None => Ok(None),
-        Some(Json::Text(text)) if Domain::parse(text).is_some() => Ok(Domain::parse(text)),
-        Some(other) => Err(Reason::DomainInvalid.because(format!("Domain is {}", quoted_json(other)))),
     }
 }
 

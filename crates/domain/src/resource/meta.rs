@@ -3,106 +3,107 @@
 #[cfg(test)]
 mod tests;
 
+use super::json_value::{canonical, to_json};
+use super::model::{Meta, PmmKey, ResourceType};
 use crate::error::{Outcome, Reason};
-use crate::json::Json;
-use crate::resource::ResourceType;
 use crate::text::{Folded, is_blank, storable};
-use sha2::{Digest, Sha256};
+use serde_json::value::RawValue;
 
-/// The members that are texts and answered under exactly these names (decision T8).
-const TEXTS: [&str; 5] = ["Name", "MediaType", "ProfileGroup", "Media", "Mode"];
-
-/// The metadata of a resource, as it is answered and as it is compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Meta {
-    /// Meta.Name, never blank.
-    pub name: String,
-    /// What the PMM lookup compares; `None` if ProfileGroup, Media or Mode is absent.
-    pub pmm: Option<PmmKey>,
-    /// The JSON object as it is answered.
-    pub json: String,
-    /// Equal for two Meta that are the same JSON value (decision T2).
-    pub digest: [u8; 32],
+/// The members of Meta that are texts, answered under exactly these names (decision T8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetaText {
+    Name,
+    MediaType,
+    ProfileGroup,
+    Media,
+    Mode,
 }
 
-/// ProfileGroup, Media and Mode, compared without case (decision T20).
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PmmKey {
-    pub profile_group: Folded,
-    pub media: Folded,
-    pub mode: Folded,
+impl MetaText {
+    pub const ALL: [Self; 5] = [Self::Name, Self::MediaType, Self::ProfileGroup, Self::Media, Self::Mode];
+
+    /// The interface's word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "Name",
+            Self::MediaType => "MediaType",
+            Self::ProfileGroup => "ProfileGroup",
+            Self::Media => "Media",
+            Self::Mode => "Mode",
+        }
+    }
+}
+
+/// A member of Meta.
+#[derive(Debug, Clone)]
+pub enum MetaMember {
+    Text(MetaText, String),
+    /// A member of another name or type: its name, and its value as the JSON text that was sent.
+    Further(String, Box<RawValue>),
+}
+
+impl MetaMember {
+    fn name(&self) -> &str {
+        match self {
+            Self::Text(text, _) => text.as_str(),
+            Self::Further(name, _) => name,
+        }
+    }
+
+    /// The value as JSON, U+0000 replaced (decision R9).
+    fn value(&self) -> String {
+        match self {
+            Self::Text(_, text) => to_json(&storable(text)),
+            Self::Further(_, json) => json.get().to_owned(),
+        }
+    }
 }
 
 impl Meta {
-    /// Reads the member Meta of an add or update.
+    /// Members in the order in which they are answered, each text once.
     ///
     /// # Errors
     /// [`Reason::MetaNameRequired`] and [`Reason::MetaProfileRequired`] (decision T8).
-    pub fn read(sent: Option<&Json>, resource_type: &ResourceType) -> Outcome<Self> {
-        let Some(Json::Object(members)) = sent else {
-            let detail = if sent.is_none() { "Meta is missing" } else { "Meta is not an object" };
-            return Err(Reason::MetaNameRequired.because(detail));
-        };
-        // A `null` counts as absent where a text of ours is meant (decision R5), else it is kept (T8).
-        let absent =
-            |name: &str, value: &Json| *value == Json::Null && TEXTS.iter().any(|text| text.eq_ignore_ascii_case(name));
-        let kept = members.iter().filter(|(name, value)| !absent(name, value));
-        let mut meta = Json::Object(kept.map(|(name, value)| (storable(name), storable_value(value))).collect());
-        for name in TEXTS {
-            adopt_text(&mut meta, name);
-        }
-        let present = |name: &str| meta.text_member(name).filter(|text| !is_blank(text)).map(str::to_owned);
-        let Some(name) = present("Name") else {
+    pub fn new(mut members: Vec<MetaMember>, resource_type: &ResourceType) -> Outcome<Self> {
+        let Some(name) = find(&members, MetaText::Name).filter(|name| !is_blank(name)) else {
             return Err(Reason::MetaNameRequired.because("Meta.Name is missing or blank"));
         };
         if resource_type.is_normal_profile() {
-            for name in ["MediaType", "ProfileGroup"] {
-                if present(name).is_none() {
-                    return Err(Reason::MetaProfileRequired.because(format!("Meta.{name} is missing or blank")));
+            for text in [MetaText::MediaType, MetaText::ProfileGroup] {
+                if find(&members, text).is_none_or(|text| is_blank(&text)) {
+                    return Err(
+                        Reason::MetaProfileRequired.because(format!("Meta.{} is missing or blank", text.as_str()))
+                    );
                 }
             }
         }
-        if let (None, Some(media_type)) = (meta.member("Media"), meta.text_member("MediaType").map(str::to_owned)) {
-            add_media(&mut meta, media_type);
+        // MediaType is also answered as Media (decision T9).
+        let has_media = members.iter().any(|member| member.name().eq_ignore_ascii_case(MetaText::Media.as_str()));
+        if let (false, Some(media_type)) = (has_media, find(&members, MetaText::MediaType)) {
+            members.push(MetaMember::Text(MetaText::Media, media_type));
         }
-        let text = |name: &str| meta.text_member(name).map(Folded::of);
-        let pmm = match (text("ProfileGroup"), text("Media"), text("Mode")) {
+        let folded = |text| find(&members, text).map(|text| Folded::of(&text));
+        let pmm = match (folded(MetaText::ProfileGroup), folded(MetaText::Media), folded(MetaText::Mode)) {
             (Some(profile_group), Some(media), Some(mode)) => Some(PmmKey { profile_group, media, mode }),
             _ => None,
         };
-        let digest = Sha256::digest(meta.canonical().as_bytes()).into();
-        Ok(Self { name, pmm, json: meta.to_string(), digest })
+        let written = members.iter().map(|member| format!("{}:{}", to_json(&storable(member.name())), member.value()));
+        let json = format!("{{{}}}", written.collect::<Vec<_>>().join(","));
+        Ok(Self { name, pmm, json })
+    }
+
+    /// Whether both are the same JSON value: the order of members and the spelling of numbers don't count (decision T2).
+    #[must_use]
+    pub fn is_same_value(&self, other: &Self) -> bool {
+        canonical(&self.json) == canonical(&other.json)
     }
 }
 
-/// Answers the text `name` under exactly this name, and a number as its text.
-fn adopt_text(meta: &mut Json, name: &str) {
-    let Some((place, value)) = meta.member_index(name) else {
-        return;
-    };
-    let Some(text) = value.as_text().map(str::to_owned) else {
-        return;
-    };
-    if let Json::Object(members) = meta {
-        members[place] = (name.to_owned(), Json::Text(text));
-    }
-}
-
-/// MediaType is also answered as Media (decision T9).
-fn add_media(meta: &mut Json, media_type: String) {
-    if let Json::Object(members) = meta {
-        members.push(("Media".to_owned(), Json::Text(media_type)));
-    }
-}
-
-/// The value with U+0000 replaced in its texts (decision R9).
-fn storable_value(value: &Json) -> Json {
-    match value {
-        Json::Text(text) => Json::Text(storable(text)),
-        Json::Array(items) => Json::Array(items.iter().map(storable_value).collect()),
-        Json::Object(members) => {
-            Json::Object(members.iter().map(|(name, value)| (storable(name), storable_value(value))).collect())
-        }
-        other => other.clone(),
-    }
+/// The text as it is stored (decision R9).
+fn find(members: &[MetaMember], wanted: MetaText) -> Option<String> {
+    members.iter().find_map(|member| match member {
+        MetaMember::Text(text, value) if *text == wanted => Some(storable(value)),
+        _ => None,
+    })
 }

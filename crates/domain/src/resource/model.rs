@@ -1,6 +1,5 @@
 //! What a resource is.
 
-use super::Meta;
 use crate::blob::BlobKey;
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
@@ -108,6 +107,25 @@ pub struct StoredResource {
     pub domain: Domain,
     pub meta: Meta,
     pub content: StoredContent,
+}
+
+/// ProfileGroup, Media and Mode, compared without case (decision T20).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct PmmKey {
+    pub profile_group: Folded,
+    pub media: Folded,
+    pub mode: Folded,
+}
+
+/// The metadata of a resource, as it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meta {
+    /// Meta.Name, never blank.
+    pub name: String,
+    /// What the PMM lookup compares; `None` if ProfileGroup, Media or Mode is absent.
+    pub pmm: Option<PmmKey>,
+    /// The JSON object.
+    pub json: String,
 }
 
 /// Which resources a list names (decision T19).

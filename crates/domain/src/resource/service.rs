@@ -1,36 +1,38 @@
-//! The use cases of resources, but for adding them (see `add.rs`).
+//! The use cases of resources.
 
+#[cfg(test)]
+mod store_tests;
 #[cfg(test)]
 mod tests;
 
-use super::{DeleteOutcome, ListFilter, PmmKey, ResourceListItem, ResourceRepository, StoredResource};
-use crate::blob::{BlobLedger, BlobStore, ByteStream, Uploads};
+use super::upload::{ReadDescription, UploadBody, UploadReader};
+use super::{
+    DeleteOutcome, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome, StoreResource,
+    StoredContent, StoredResource,
+};
+use crate::blob::{BlobKey, BlobLedger, BlobStore, ByteStream, Uploaded, Uploads};
+use crate::body::PartSource;
 use crate::caller::Caller;
 use crate::clock::{Clock, IdSource};
 use crate::detail::quoted;
 use crate::error::{Failure, Outcome, Reason, StoreError};
 use crate::guid::ResourceGuid;
-use crate::json::Json;
 use crate::limits::Limits;
 use crate::text::is_blank;
+use crate::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The use cases of interface 4.1–4.6.
 pub struct ResourceService {
-    pub(super) resources: Arc<dyn ResourceRepository>,
-    pub(super) uploads: Uploads,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) limits: Limits,
-    pub(super) parse_json: ParseJson,
+    resources: Arc<dyn ResourceRepository>,
+    uploads: Uploads,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
 }
 
-/// Reads JSON text; the error says where it is wrong. Parsing bytes is an adapter's work.
-pub type ParseJson = fn(&[u8]) -> Result<Json, String>;
-
 impl ResourceService {
-    /// Puts the use cases over their ports.
     #[must_use]
     pub fn new(
         resources: Arc<dyn ResourceRepository>,
@@ -39,10 +41,30 @@ impl ResourceService {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn IdSource>,
         limits: Limits,
-        parse_json: ParseJson,
     ) -> Self {
         let uploads = Uploads { blobs, ledger, clock: Arc::clone(&clock), ids };
-        Self { resources, uploads, clock, limits, parse_json }
+        Self { resources, uploads, clock, limits }
+    }
+
+    /// Adds or updates a resource of the caller's organization (interface 4.1). `timestamp` is the header as it was sent.
+    /// Whatever fails leaves the stored resource as it was (decision T13).
+    pub async fn store(
+        &self,
+        caller: &Caller,
+        timestamp: Option<&str>,
+        parts: &mut dyn PartSource,
+        read_description: &ReadDescription,
+    ) -> Outcome<()> {
+        let modified = self.modification_time(timestamp);
+        let is_refused = modified.is_err();
+        let reader = UploadReader { uploads: &self.uploads, limits: self.limits, read_description, is_refused };
+        let mut body = UploadBody::default();
+        let read = reader.read(parts, &mut body).await;
+        let received = read.and_then(|()| body.judge(modified, read_description, &self.limits));
+        let left: Vec<BlobKey> = body.file.into_iter().map(|file| file.key).collect();
+        self.uploads.remove_after(&received, &left).await;
+        let (description, modified, file) = received?;
+        self.make_current(caller, description, modified, file).await
     }
 
     /// The resource whose file is asked for (interface 4.2, decision T15).
@@ -104,6 +126,69 @@ impl ResourceService {
         found.ok_or_else(|| Reason::PmmNotFound.because("no resource with these ProfileGroup, Media and Mode"))
     }
 
+    /// Decisions T2–T4.
+    fn modification_time(&self, header: Option<&str>) -> Outcome<Timestamp> {
+        let now = self.clock.now();
+        let Some(header) = header else {
+            return Ok(now);
+        };
+        let Some(modified) = Timestamp::parse(header) else {
+            return Err(Reason::TimestampInvalid.because(format!("Timestamp {} is not a date-time", quoted(header))));
+        };
+        match self.limits.max_timestamp_ahead {
+            Some(ahead) if modified > now.plus(ahead) => {
+                let detail = format!("Timestamp {modified} lies more than {} s ahead of {now}", ahead.as_secs());
+                Err(Reason::TimestampInvalid.because(detail))
+            }
+            _ => Ok(modified),
+        }
+    }
+
+    async fn make_current(
+        &self,
+        caller: &Caller,
+        description: StoreResource,
+        modified: Timestamp,
+        file: Uploaded,
+    ) -> Outcome<()> {
+        if description.checksum != file.checksum {
+            self.uploads.remove(&[file.key]).await;
+            let detail = format!(
+                "ResourceChecksum sent is {}, that of the {} bytes received is {}",
+                description.checksum, file.size, file.checksum
+            );
+            return Err(Reason::ChecksumMismatch.because(detail));
+        }
+        let resource = NewResource {
+            guid: description.guid,
+            resource_type: description.resource_type,
+            checksum: description.checksum,
+            modified,
+            domain: description.domain,
+            meta: description.meta,
+            content: StoredContent { key: file.key.clone(), size: file.size },
+        };
+        // After a failure here nobody knows whether the step was committed: the blob must stay.
+        let stored = self.resources.store(caller.organization, resource.clone(), self.clock.now()).await;
+        if matches!(stored, Err(StoreError::Overloaded)) {
+            // But this one says that it wasn't begun.
+            self.uploads.remove(std::slice::from_ref(&file.key)).await;
+        }
+        match stored? {
+            StoreOutcome::Stored => Ok(()),
+            // A store that tried again after a lost answer finds what its first try has committed.
+            StoreOutcome::NotNewer(stored) if stored.content.key == file.key => Ok(()),
+            StoreOutcome::NotNewer(stored) => {
+                self.uploads.remove(&[file.key]).await;
+                if is_repeat(&resource, &stored) {
+                    return Ok(());
+                }
+                let (sent, stored) = (modified.precise(), stored.modified.precise());
+                Err(Reason::TimestampInvalid.because(format!("Timestamp {sent} is not newer than the stored {stored}")))
+            }
+        }
+    }
+
     /// The caller's own resource, else that of a publisher.
     async fn find_readable(&self, caller: &Caller, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
         match self.resources.find(caller.organization, guid).await? {
@@ -116,4 +201,13 @@ impl ResourceService {
 /// A malformed GUID in a path is simply not found (decision R7).
 fn parse_guid(text: &str, not_found: Reason) -> Result<ResourceGuid, Failure> {
     ResourceGuid::parse(text).ok_or_else(|| not_found.because(format!("ResourceGUID {} is not a GUID", quoted(text))))
+}
+
+/// Whether this is the repeat of a request whose first answer may have been lost (decision T2).
+fn is_repeat(sent: &NewResource, stored: &StoredResource) -> bool {
+    sent.modified == stored.modified
+        && sent.checksum == stored.checksum
+        && sent.resource_type == stored.resource_type
+        && sent.domain.is_none_or(|domain| domain == stored.domain)
+        && sent.meta.is_same_value(&stored.meta)
 }

@@ -8,10 +8,11 @@ use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
 use crate::device_status::{DeviceStatus, QueueLength, Status};
 use crate::error::Reason;
 use crate::guid::{ComputerGuid, CrashReportId, DeviceGuid, ResourceGuid};
-use crate::json::Json;
 use crate::log_entry::{LogType, NewLogEntry};
 use crate::refusal::{CredentialKind, NewRefusal, Owner};
-use crate::resource::{Domain, Meta, NewResource, PmmKey, ResourceType, StoredContent, StoredResource};
+use crate::resource::{
+    Domain, Meta, MetaMember, MetaText, NewResource, PmmKey, ResourceType, StoredContent, StoredResource,
+};
 use crate::text::Folded;
 use crate::timestamp::Timestamp;
 use uuid::Uuid;
@@ -46,9 +47,12 @@ pub fn a_blob_key(number: u128) -> BlobKey {
 /// Where the members are no acceptable Meta.
 #[must_use]
 pub fn a_meta(members: &[(&str, &str)]) -> Meta {
-    let member = |(name, value): &(&str, &str)| ((*name).to_owned(), Json::Text((*value).to_owned()));
-    let sent = Json::Object(members.iter().map(member).collect());
-    Meta::read(Some(&sent), &ResourceType::generic()).expect("acceptable metadata")
+    let member = |(name, text): &(&str, &str)| {
+        let known = MetaText::ALL.into_iter().find(|known| known.as_str() == *name);
+        let further = || MetaMember::Further((*name).to_owned(), serde_json::value::to_raw_value(text).expect("JSON"));
+        known.map_or_else(further, |known| MetaMember::Text(known, (*text).to_owned()))
+    };
+    Meta::new(members.iter().map(member).collect(), &ResourceType::generic()).expect("acceptable metadata")
 }
 
 /// ProfileGroup, Media and Mode as they are compared.

@@ -18,7 +18,7 @@ use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{Error, HttpRequest, HttpResponse, Route};
 use domain::access::CredentialMessages;
-use domain::crash_report::{CrashHeaders, CrashReportService};
+use domain::crash_report::{AddCrashReport, CrashReportService};
 use domain::error::Reason;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::ObjectBuilder;
@@ -42,11 +42,11 @@ async fn add_crash_report(
     crash_reports: Data<CrashReportService>,
 ) -> Result<HttpResponse, ApiError> {
     let header = |name| joined(request.headers(), &HeaderName::from_static(name));
-    let headers = CrashHeaders { application_name: header("applicationname"), os: header("os") };
+    let command = AddCrashReport::new(header("applicationname").as_deref(), header("os").as_deref());
     let mut parts = body.parts();
     let accepted = run_to_completion(async move {
         let _permit = permit;
-        crash_reports.add(&caller, &headers, &mut parts).await
+        crash_reports.add(&caller, command, &mut parts).await
     })
     .await?;
     let format = Format::accepted(&request);

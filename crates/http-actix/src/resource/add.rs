@@ -1,9 +1,13 @@
 //! POST /api/v2/resource: add or update a resource (interface 4.1).
 
+#[cfg(test)]
+mod tests;
+
 use crate::answer::Message;
 use crate::error::ApiError;
 use crate::extract::caller::Caller;
 use crate::extract::headers::joined;
+use crate::extract::json::{FromJson, Lenient, Members, TextOnly, parse_object};
 use crate::extract::multipart::Multipart;
 use crate::middleware::context::shared;
 use crate::openapi::Operation;
@@ -14,8 +18,10 @@ use crate::uploads::UploadPermit;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
 use actix_web::web::Data;
-use domain::error::Reason;
-use domain::resource::ResourceService;
+use domain::error::{Failure, Reason};
+use domain::resource::{MetaMember, MetaText, ResourceService, StoreResourceInput};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
 
 const ADDED: &str = "Resource successfully added";
@@ -38,10 +44,75 @@ pub(crate) async fn add_resource(
     let timestamp = joined(request.headers(), &TIMESTAMP);
     run_to_completion(async move {
         let _permit = permit;
-        resources.add(&caller, timestamp.as_deref(), &mut parts).await
+        resources.store(&caller, timestamp.as_deref(), &mut parts, &read_description).await
     })
     .await?;
     Ok(Message::new(ADDED))
+}
+
+/// The part JsonString as clients send it (interface 4.1).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(crate) struct ResourceBody {
+    #[serde(rename = "ResourceGUID")]
+    guid: Lenient<String>,
+    #[serde(rename = "ResourceChecksum")]
+    checksum: Lenient<String>,
+    resource_type: Lenient<TextOnly>,
+    domain: Lenient<TextOnly>,
+    meta: Lenient<MetaBody>,
+}
+
+#[derive(Debug)]
+struct MetaBody(Vec<MetaMember>);
+
+impl FromJson for MetaBody {
+    fn from_json(json: &RawValue) -> Option<Self> {
+        let members: Members<'_> = serde_json::from_str(json.get()).ok()?;
+        let texts = MetaText::ALL.map(|text| (members.find(text.as_str()).map(|(place, _)| place), text));
+        let member = |(place, (name, value)): (usize, (&String, &&RawValue))| {
+            let text = texts.iter().find(|(found, _)| *found == Some(place)).map(|(_, text)| *text);
+            match (text, String::from_json(value)) {
+                (Some(text), Some(value)) => Some(MetaMember::Text(text, value)),
+                // A `null` counts as absent where one of the texts is meant (decision R5), else it is kept (T8).
+                _ if value.get() == "null" && is_text(name) => None,
+                _ => Some(MetaMember::Further(name.clone(), (*value).to_owned())),
+            }
+        };
+        Some(Self(members.0.iter().enumerate().filter_map(member).collect()))
+    }
+}
+
+fn is_text(name: &str) -> bool {
+    MetaText::ALL.iter().any(|text| text.as_str().eq_ignore_ascii_case(name))
+}
+
+impl From<ResourceBody> for StoreResourceInput {
+    fn from(body: ResourceBody) -> Self {
+        let resource_type = match body.resource_type {
+            Lenient::Absent => None,
+            Lenient::Value(name) => Some(name.into()),
+            Lenient::Other(_) => Some(String::new()),
+        };
+        Self {
+            guid: body.guid.or_absent(),
+            checksum: body.checksum.or_absent(),
+            resource_type,
+            domain: body.domain.or_json(),
+            meta: body.meta.or_absent().map(|meta| meta.0),
+        }
+    }
+}
+
+/// Reads the part JsonString (decision T12).
+///
+/// # Errors
+/// [`Reason::NotProperlyFormatted`] where it is no JSON object.
+pub(crate) fn read_description(text: &[u8]) -> Result<StoreResourceInput, Failure> {
+    let refuse = |detail: &str| Reason::NotProperlyFormatted.because(detail);
+    let body =
+        parse_object::<ResourceBody>(text).map_err(|error| refuse(&format!("JsonString is not JSON: {error}")))?;
+    body.map(Into::into).ok_or_else(|| refuse("JsonString is not a JSON object"))
 }
 
 pub(crate) fn description() -> Description {

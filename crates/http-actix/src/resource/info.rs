@@ -7,9 +7,10 @@ use crate::openapi::description::Description;
 use crate::openapi::schema::{guid, named, object, text, time, words};
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
-use domain::error::Reason;
-use domain::json::Quoted;
+use domain::error::{Reason, StoreError};
 use domain::resource::{ResourceService, StoredResource};
+use serde::Serialize;
+use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
 
 pub(crate) async fn resource_info(
@@ -17,20 +18,36 @@ pub(crate) async fn resource_info(
     guid: Path<String>,
     resources: Data<ResourceService>,
 ) -> Result<HttpResponse, ApiError> {
-    Ok(info(&resources.info(&caller, &guid).await?))
+    info(&resources.info(&caller, &guid).await?)
 }
 
-/// Answers resource info. Meta is stored as the JSON text that is answered.
-pub(super) fn info(resource: &StoredResource) -> HttpResponse {
-    answer::json(format!(
-        r#"{{"ResourceGUID":"{}","ResourceChecksum":"{}","ResourceType":{},"Timestamp":"{}","Domain":"{}","Meta":{}}}"#,
-        resource.guid,
-        resource.checksum,
-        Quoted(resource.resource_type.as_str()),
-        resource.modified,
-        resource.domain,
-        resource.meta.json
-    ))
+/// Resource info (interface 2.3).
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct InfoBody<'a> {
+    #[serde(rename = "ResourceGUID")]
+    guid: String,
+    #[serde(rename = "ResourceChecksum")]
+    checksum: String,
+    resource_type: &'a str,
+    timestamp: String,
+    domain: &'a str,
+    /// As it is stored.
+    meta: &'a RawValue,
+}
+
+pub(super) fn info(resource: &StoredResource) -> Result<HttpResponse, ApiError> {
+    let damaged = |_| StoreError::Corrupt { what: "the Meta of a resource", id: resource.guid.to_string() };
+    let info = InfoBody {
+        guid: resource.guid.to_string(),
+        checksum: resource.checksum.to_string(),
+        resource_type: resource.resource_type.as_str(),
+        timestamp: resource.modified.to_string(),
+        domain: resource.domain.as_str(),
+        meta: serde_json::from_str(&resource.meta.json).map_err(damaged)?,
+    };
+    let text = serde_json::to_string(&info).map_err(StoreError::other)?;
+    Ok(answer::json(text))
 }
 
 pub(crate) fn description() -> Description {

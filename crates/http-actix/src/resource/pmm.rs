@@ -23,7 +23,7 @@ pub(crate) async fn find_by_pmm(
     resources: Data<ResourceService>,
 ) -> Result<HttpResponse, ApiError> {
     let key = PmmKey::try_from(body.0)?;
-    Ok(info(&resources.find_by_pmm(&caller, &key).await?))
+    info(&resources.find_by_pmm(&caller, &key).await?)
 }
 
 /// The body of a PMM lookup as clients send it (interface 4.6).

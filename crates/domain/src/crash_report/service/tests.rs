@@ -3,12 +3,12 @@
 mod clean_up;
 mod sizes;
 
-use super::{AcceptedReport, CrashHeaders, CrashReportService};
+use super::{AcceptedReport, CrashReportService};
 use crate::blob::{BlobLedger, BlobStore, MockBlobLedger};
 use crate::body::{BodyError, PartSource};
 use crate::caller::{Caller, CallingComputer, OrganizationId};
 use crate::checksum::Sha1Checksum;
-use crate::crash_report::{MockCrashReportRepository, NewCrashReport, PartRole};
+use crate::crash_report::{AddCrashReport, MockCrashReportRepository, NewCrashReport, PartRole};
 use crate::error::{Outcome, Reason};
 use crate::guid::ComputerGuid;
 use crate::limits::Limits;
@@ -58,13 +58,13 @@ fn storing() -> (MockCrashReportRepository, Asked) {
 /// Sends a body that is stored: the answer, the stored report and the blobs.
 async fn stored_from(
     caller: &Caller,
-    headers: &CrashHeaders,
+    command: AddCrashReport,
     body: &mut dyn PartSource,
 ) -> (AcceptedReport, NewCrashReport, InMemoryBlobs) {
     let (reports, asked) = storing();
     let blobs = InMemoryBlobs::default();
     let service = service(reports, Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
-    let received = service.add(caller, headers, body).await.unwrap();
+    let received = service.add(caller, command, body).await.unwrap();
     let report = asked.lock().unwrap().take().unwrap();
     let mut keys: Vec<_> = report.parts.iter().map(|part| part.key.clone()).collect();
     keys.sort();
@@ -73,14 +73,14 @@ async fn stored_from(
 }
 
 async fn stored(parts: Vec<InMemoryPart>) -> (AcceptedReport, NewCrashReport, InMemoryBlobs) {
-    stored_from(&a_caller(ACME), &CrashHeaders::default(), &mut InMemoryParts::new(parts)).await
+    stored_from(&a_caller(ACME), AddCrashReport::default(), &mut InMemoryParts::new(parts)).await
 }
 
 /// The answer to a body that must not be stored, and that no blob was left.
 async fn refused_body(body: &mut dyn PartSource) -> Outcome<AcceptedReport> {
     let blobs = InMemoryBlobs::default();
     let service = impatient(MockCrashReportRepository::new(), Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
-    let outcome = service.add(&a_caller(ACME), &CrashHeaders::default(), body).await;
+    let outcome = service.add(&a_caller(ACME), AddCrashReport::default(), body).await;
     assert!(blobs.keys().is_empty(), "a refused body left {:?}", blobs.keys());
     outcome
 }
@@ -106,14 +106,14 @@ async fn a_report_is_stored_byte_for_byte_with_who_sent_it() {
     // Decisions C1, C3, C4, C7.
     let computer = CallingComputer { guid: ComputerGuid::from(numbered(9)), name: "RIP-09".to_owned(), user: None };
     let caller = Caller { computer: Some(computer), ..a_caller(ACME) };
-    let headers = CrashHeaders { application_name: Some("Rip\0".to_owned()), os: Some(" 7 ".to_owned()) };
+    let command = AddCrashReport::new(Some("Rip\0"), Some(" 7 "));
     let parts = vec![
         dump(b"\x00\xff\x00"),
         InMemoryPart::named("log").content_type("text/plain").file_name("rip.log").chunk("a\r").chunk("\n"),
         call_stack(b"main\x00\xfe"),
         xml(b"<a/>"),
     ];
-    let (received, report, blobs) = stored_from(&caller, &headers, &mut InMemoryParts::new(parts)).await;
+    let (received, report, blobs) = stored_from(&caller, command, &mut InMemoryParts::new(parts)).await;
     assert_eq!((received.id, received.note), (report.id, None));
     assert_eq!((report.received, report.note.as_deref()), (at(5), None));
     assert_eq!(report.application_name.as_deref(), Some("Rip\u{FFFD}"), "decision R9");
@@ -143,7 +143,7 @@ async fn no_crash_is_lost_over_its_headers_or_its_sender() {
     // Decision C3.
     let nobody = Caller { user: None, ..a_caller(ACME) };
     let body = &mut InMemoryParts::new(vec![InMemoryPart::nameless().content_type("text/plain").chunk("main")]);
-    let (_, report, _) = stored_from(&nobody, &CrashHeaders::default(), body).await;
+    let (_, report, _) = stored_from(&nobody, AddCrashReport::default(), body).await;
     assert_eq!((report.application_name, report.os, report.user, report.computer), (None, None, None, None));
     assert_eq!(report.parts[0].name, None);
 }

@@ -1,4 +1,4 @@
-//! JSON bodies of the resource operations: what they ask for, or why they are refused.
+//! What a resource command says, or why it is refused.
 
 mod description;
 mod look_ups;

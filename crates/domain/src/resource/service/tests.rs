@@ -6,7 +6,7 @@ use crate::caller::OrganizationId;
 use crate::error::{Reason, StoreError};
 use crate::limits::Limits;
 use crate::resource::{DeleteOutcome, Domain, ListFilter, MockResourceRepository, ResourceListItem, StoredResource};
-use crate::sample::{detail, is_store_failure, parse, reason};
+use crate::sample::{detail, is_store_failure, reason};
 use crate::testing::{CountingIds, FixedClock, a_caller, a_resource, at, pmm_key, resource_guid, stored};
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -24,7 +24,7 @@ fn service(resources: MockResourceRepository) -> ResourceService {
 fn with_blobs(resources: MockResourceRepository, blobs: MockBlobStore) -> ResourceService {
     let (ledger, clock) = (Arc::new(MockBlobLedger::new()), Arc::new(FixedClock::new(at(5))));
     let ids = Arc::new(CountingIds::default());
-    ResourceService::new(Arc::new(resources), Arc::new(blobs), ledger, clock, ids, Limits::default(), parse)
+    ResourceService::new(Arc::new(resources), Arc::new(blobs), ledger, clock, ids, Limits::default())
 }
 
 /// Where the resource 10 is to be found.

@@ -26,9 +26,7 @@ use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, a_fleet};
 use failing::Failing;
-use http_actix::{
-    HttpConfig, Network, Readiness, RefusalSink, Services, ServingHandle, Settings, UploadBounds, json, serve,
-};
+use http_actix::{HttpConfig, Network, Readiness, RefusalSink, Services, ServingHandle, Settings, UploadBounds, serve};
 use kept::Kept;
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
@@ -198,7 +196,6 @@ fn services(
             clock.clone(),
             ids.clone(),
             limits,
-            json::parse,
         )),
         logs: Arc::new(LogService::new(logs, fleet_directory.clone(), clock.clone())),
         crash_reports: Arc::new(CrashReportService::new(crash_reports, blobs, ledger, clock.clone(), ids, limits)),

@@ -53,7 +53,7 @@ async fn add(
     parts: Vec<InMemoryPart>,
 ) -> Outcome<AcceptedReport> {
     let service = service(reports, Arc::new(blobs), Arc::new(ledger));
-    service.add(&a_caller(ACME), &CrashHeaders::default(), &mut InMemoryParts::new(parts)).await
+    service.add(&a_caller(ACME), AddCrashReport::default(), &mut InMemoryParts::new(parts)).await
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn a_dump_without_end_is_cut_off_and_its_call_stack_kept() {
     let (reports, asked) = storing();
     let service = impatient(reports, Arc::new(InMemoryBlobs::default()), Arc::new(MockBlobLedger::new()));
     let body = &mut Endless::after(vec![call_stack(b"main")], true);
-    let received = service.add(&a_caller(ACME), &CrashHeaders::default(), body).await.unwrap();
+    let received = service.add(&a_caller(ACME), AddCrashReport::default(), body).await.unwrap();
     assert_eq!(places(&asked.lock().unwrap().take().unwrap()), [PartRole::CallStack]);
     let note = received.note.unwrap();
     assert!(note.as_str().contains(": attachment of at least ") && note.as_str().contains("not read"), "{note}");

@@ -74,7 +74,7 @@ async fn a_content_that_a_first_try_has_committed_stays() {
 async fn a_write_that_fails_is_given_up_and_what_was_never_published_needs_no_removal() {
     let blobs = failing_blobs(false, 0);
     let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(MockBlobLedger::new()));
-    let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(body())).await;
+    let outcome = service.store(&a_caller(ACME), None, &mut InMemoryParts::new(body()), &read_description).await;
     assert!(is_store_failure(&outcome));
 }
 
@@ -84,28 +84,9 @@ async fn a_blob_whose_publication_failed_is_left_to_the_sweep_else_removed() {
         // With its grace: it may appear when the failure has long been told.
         let (blobs, ledger) = (failing_blobs(true, deletions), ledger(at(0), ledger_works));
         let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(ledger));
-        let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(body())).await;
+        let outcome = service.store(&a_caller(ACME), None, &mut InMemoryParts::new(body()), &read_description).await;
         assert!(is_store_failure(&outcome));
     }
-}
-
-#[tokio::test]
-async fn earlier_files_of_a_body_whose_last_one_fails_are_left_to_the_sweep() {
-    let mut blobs = MockBlobStore::new();
-    blobs.expect_create().times(1).returning(|_| {
-        let mut writer = MockBlobWriter::new();
-        writer.expect_write().returning(|_| Ok(()));
-        writer.expect_finish().returning(|| Ok(Sha1Checksum::of(b"content")));
-        Ok(Box::new(writer))
-    });
-    blobs.expect_create().times(1).returning(|_| Err(StoreError::unavailable("no route")));
-    let ledger = ledger(Timestamp::from_micros(0), true);
-    let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(ledger));
-    // Decision T11: until the body ends, nobody knows which of them is the file.
-    let candidate = InMemoryPart::named("description").content_type("application/json").chunk("{}");
-    let parts = vec![candidate, file(b"content")];
-    let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(parts)).await;
-    assert!(is_store_failure(&outcome));
 }
 
 #[tokio::test]
@@ -131,7 +112,7 @@ async fn what_can_not_be_removed_now_is_left_to_the_sweep() {
         let ledger = ledger(Timestamp::from_micros(0), the_ledger_works);
         let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(ledger));
         let parts = vec![json_string(&described(b"content")), file(b"other")];
-        let outcome = service.add(&a_caller(ACME), None, &mut InMemoryParts::new(parts)).await;
+        let outcome = service.store(&a_caller(ACME), None, &mut InMemoryParts::new(parts), &read_description).await;
         assert_eq!(reason(outcome), Reason::ChecksumMismatch, "the client's mistake is answered all the same");
     }
 }

@@ -19,7 +19,7 @@ async fn a_file_over_the_limit_is_too_large() {
 #[tokio::test]
 async fn a_json_part_over_the_limit_is_too_large() {
     // Decision R3.
-    let over = format!("{}{}", described(b"content"), " ".repeat(1000));
+    let over = format!("{}{}", written(&described(b"content")), " ".repeat(1000));
     let named = InMemoryPart::named("JsonString").chunk(over.clone());
     let typed = InMemoryPart::named("j").content_type("application/json").chunk(over);
     for json in [named, typed] {
@@ -62,7 +62,7 @@ async fn a_body_that_can_not_be_read_on_is_answered_as_its_source_says() {
 #[tokio::test]
 async fn a_refused_body_without_end_is_not_read_for_ever() {
     // Decision R12: the answer comes after a bound.
-    let wrong = || json_string(&object(&[]));
+    let wrong = || json_string(&StoreResourceInput::default());
     let right = || json_string(&described(b"content"));
     for in_one_part in [true, false] {
         let cases = [
@@ -75,7 +75,9 @@ async fn a_refused_body_without_end_is_not_read_for_ever() {
             let bench = Bench::new();
             let (blobs, ledger) = (Arc::new(bench.blobs.clone()), Arc::new(MockBlobLedger::new()));
             let service = bench.service(MockResourceRepository::new(), blobs, ledger);
-            let outcome = service.add(&a_caller(ACME), timestamp, &mut Endless::after(begin, in_one_part)).await;
+            let outcome = service
+                .store(&a_caller(ACME), timestamp, &mut Endless::after(begin, in_one_part), &read_description)
+                .await;
             assert_eq!(reason(outcome), answer);
             assert!(bench.is_clean());
         }

@@ -10,16 +10,20 @@ use crate::body::BodyError;
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
 use crate::error::{Outcome, Reason};
-use crate::json::Json;
 use crate::limits::Limits;
 use crate::resource::{
-    Domain, MockResourceRepository, NewResource, ResourceService, ResourceType, StoreOutcome, StoredResource,
+    Domain, MetaMember, MetaText, MockResourceRepository, NewResource, ResourceService, ResourceType, StoreOutcome,
+    StoreResourceInput, StoredResource,
 };
-use crate::sample::{object, parse, reason, text};
+use crate::sample::reason;
 use crate::testing::{CountingIds, FixedClock, InMemoryBlobs, InMemoryPart, InMemoryParts, a_caller, at, stored};
+use serde_json::value::RawValue;
 use std::sync::{Arc, Mutex};
 
 const ACME: OrganizationId = OrganizationId(1);
+
+/// The first line of a description.
+const DESCRIPTION: &str = "a description";
 
 const GUID: &str = "88de5c02-cce6-411f-950f-be309caa4439";
 
@@ -58,7 +62,7 @@ impl Bench {
     ) -> Outcome<()> {
         // Nothing is discarded unless removing fails: a call would panic.
         let service = self.service(resources, Arc::new(self.blobs.clone()), Arc::new(MockBlobLedger::new()));
-        service.add(&a_caller(ACME), timestamp, &mut body).await
+        service.store(&a_caller(ACME), timestamp, &mut body, &read_description).await
     }
 
     fn service(
@@ -68,7 +72,7 @@ impl Bench {
         ledger: Arc<dyn BlobLedger>,
     ) -> ResourceService {
         let (clock, ids) = (Arc::new(self.clock.clone()), Arc::new(CountingIds::default()));
-        ResourceService::new(Arc::new(resources), blobs, ledger, clock, ids, self.limits, parse)
+        ResourceService::new(Arc::new(resources), blobs, ledger, clock, ids, self.limits)
     }
 
     fn is_clean(&self) -> bool {
@@ -117,18 +121,57 @@ fn the(asked: &Asked) -> NewResource {
     asked.lock().unwrap().clone().expect("a resource was stored")
 }
 
-/// What JsonString says of `content`: a Label.
-fn described(content: &[u8]) -> Json {
-    object(&[
-        ("ResourceGUID", text(GUID)),
-        ("ResourceChecksum", text(&Sha1Checksum::of(content).to_string())),
-        ("ResourceType", text("Label")),
-        ("Meta", object(&[("Name", text("Gloss"))])),
-    ])
+/// What describes `content`: a Label.
+fn described(content: &[u8]) -> StoreResourceInput {
+    StoreResourceInput {
+        guid: Some(GUID.to_owned()),
+        checksum: Some(Sha1Checksum::of(content).to_string()),
+        resource_type: Some("Label".to_owned()),
+        domain: None,
+        meta: Some(vec![MetaMember::Text(MetaText::Name, "Gloss".to_owned())]),
+    }
 }
 
-fn json_string(json: &Json) -> InMemoryPart {
-    InMemoryPart::named("JsonString").content_type("application/json").chunk(json.to_string())
+/// A description as text. To these tests JSON is a line for each value: how it is spelled is the adapter's business.
+fn written(input: &StoreResourceInput) -> String {
+    let StoreResourceInput { guid, checksum, resource_type, domain, meta } = input;
+    let values = [("guid", guid), ("checksum", checksum), ("type", resource_type), ("domain", domain)];
+    let values = values.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?)));
+    let members = meta.iter().flatten().map(|member| match member {
+        MetaMember::Text(_, text) => format!("name={text}"),
+        MetaMember::Further(name, json) => format!("meta={name}:{json}"),
+    });
+    [DESCRIPTION.to_owned()].into_iter().chain(values).chain(members).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads what [`written`] wrote.
+fn read_description(text: &[u8]) -> Outcome<StoreResourceInput> {
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let Some(lines) = text.trim_end().strip_prefix(DESCRIPTION) else {
+        return Err(Reason::NotProperlyFormatted.because("no description"));
+    };
+    let mut input = StoreResourceInput::default();
+    let mut meta = Vec::new();
+    for (name, value) in lines.lines().filter_map(|line| line.split_once('=')) {
+        match name {
+            "guid" => input.guid = Some(value.to_owned()),
+            "checksum" => input.checksum = Some(value.to_owned()),
+            "type" => input.resource_type = Some(value.to_owned()),
+            "domain" => input.domain = Some(value.to_owned()),
+            "name" => meta.push(MetaMember::Text(MetaText::Name, value.to_owned())),
+            _ => meta.extend(value.split_once(':').map(|(name, json)| further(name, json))),
+        }
+    }
+    input.meta = Some(meta);
+    Ok(input)
+}
+
+fn further(name: &str, json: &str) -> MetaMember {
+    MetaMember::Further(name.to_owned(), RawValue::from_string(json.to_owned()).unwrap())
+}
+
+fn json_string(input: &StoreResourceInput) -> InMemoryPart {
+    InMemoryPart::named("JsonString").content_type("application/json").chunk(written(input))
 }
 
 fn file(content: &'static [u8]) -> InMemoryPart {
@@ -163,7 +206,7 @@ async fn a_content_that_arrives_in_pieces_is_one_file() {
     // Decision T6: the checksum is that of the whole content.
     let (bench, (resources, asked)) = (Bench::new(), storing());
     let pieces = InMemoryPart::named("file").chunk("con").chunk("").chunk("tent");
-    let json = described(b"content").to_string();
+    let json = written(&described(b"content"));
     let (half, rest) = json.split_at(40);
     let json = InMemoryPart::named("JsonString").chunk(half.to_owned()).chunk(rest.to_owned());
     bench.add(resources, None, vec![json, pieces]).await.unwrap();
@@ -195,7 +238,7 @@ async fn a_checksum_of_another_content_is_refused() {
 async fn a_domain_that_is_sent_is_stored() {
     // Decision T10.
     let (bench, (resources, asked)) = (Bench::new(), storing());
-    let json = crate::sample::with(&described(b"c"), "Domain", Some(text("pUBLIC")));
+    let json = StoreResourceInput { domain: Some("pUBLIC".to_owned()), ..described(b"c") };
     bench.add(resources, None, vec![json_string(&json), file(b"c")]).await.unwrap();
     assert_eq!(the(&asked).domain, Some(Domain::Public));
 }

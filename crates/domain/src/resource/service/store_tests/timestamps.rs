@@ -1,18 +1,18 @@
 //! The header Timestamp and the newer-only rule (decisions T2–T4).
 
 use super::*;
-use crate::sample::{detail, json, with};
+use crate::sample::detail;
 use proptest::prelude::*;
 use std::time::Duration;
 
 const SENT: &str = "2026-05-06T07:08:09.25Z";
 
-fn body(json: &Json) -> Vec<InMemoryPart> {
-    vec![json_string(json), file(b"content")]
+fn body(input: &StoreResourceInput) -> Vec<InMemoryPart> {
+    vec![json_string(input), file(b"content")]
 }
 
 /// Sends what the repository holds already, but for `change`.
-async fn repeated(sent: &Json, change: impl Fn(&mut StoredResource) + Send + 'static) -> Outcome<()> {
+async fn repeated(sent: &StoreResourceInput, change: impl Fn(&mut StoredResource) + Send + 'static) -> Outcome<()> {
     let bench = Bench::new();
     let outcome = bench.add(holding(change), Some(SENT), body(sent)).await;
     assert!(bench.is_clean(), "the content of an upload that changed nothing is removed (decision T13)");
@@ -72,7 +72,7 @@ async fn a_repeat_without_a_domain_fits_any_stored_one() {
     // Decision T2: "Domain unless absent".
     let sent = described(b"content");
     assert!(repeated(&sent, |former| former.domain = Domain::Public).await.is_ok());
-    let named = with(&sent, "Domain", Some(text("Private")));
+    let named = StoreResourceInput { domain: Some("Private".to_owned()), ..sent };
     assert!(repeated(&named, |former| former.domain = Domain::Private).await.is_ok());
     let outcome = repeated(&named, |former| former.domain = Domain::Public).await;
     assert_eq!(reason(outcome), Reason::TimestampInvalid);
@@ -81,38 +81,41 @@ async fn a_repeat_without_a_domain_fits_any_stored_one() {
 #[tokio::test]
 async fn a_repeat_compares_meta_as_a_json_value() {
     // Decision T2: neither the order of members nor the spelling of numbers makes a difference.
-    let meta = |text: &str| with(&described(b"content"), "Meta", Some(json(text)));
-    let first = meta(r#"{"Name":"Gloss","Ink":{"a":1.50,"b":[1,null]},"MediaType":"Vinyl"}"#);
-    let former = crate::resource::command::Description::read(&first).unwrap().meta;
+    let meta = |name: &str, members: &[(&str, &str)]| {
+        let name = MetaMember::Text(MetaText::Name, name.to_owned());
+        let members = members.iter().map(|(name, json)| further(name, json));
+        let meta = Some([name].into_iter().chain(members).collect());
+        StoreResourceInput { meta, ..described(b"content") }
+    };
+    let former = meta("Gloss", &[("Ink", r#"{"a":1.50,"b":[1,null]}"#), ("z", "[]")]);
+    let former = crate::resource::StoreResource::new(former).unwrap().meta;
     let unchanged = [
-        r#"{"Ink":{"b":[1,null],"a":1.5},"MediaType":"Vinyl","Name":"Gloss"}"#,
-        r#"{"Name":"Gloss","Ink":{"a":15e-1,"b":[1.0,null]},"MediaType":"Vinyl"}"#,
-        // Decision T9: this is how it is answered.
-        r#"{"Name":"Gloss","Ink":{"a":1.5,"b":[1,null]},"MediaType":"Vinyl","Media":"Vinyl"}"#,
+        meta("Gloss", &[("z", "[]"), ("Ink", r#"{"b":[1,null],"a":1.5}"#)]),
+        meta("Gloss", &[("Ink", r#"{"a":15e-1,"b":[1.0,null]}"#), ("z", " [ ] ")]),
     ];
     for sent in unchanged {
         let former = former.clone();
-        let outcome = repeated(&meta(sent), move |stored| stored.meta = former.clone()).await;
-        assert!(outcome.is_ok(), "{sent}: {outcome:?}");
+        let outcome = repeated(&sent, move |stored| stored.meta = former.clone()).await;
+        assert!(outcome.is_ok(), "{sent:?}: {outcome:?}");
     }
     let changed = [
-        r#"{"Name":"gloss","Ink":{"a":1.5,"b":[1,null]},"MediaType":"Vinyl"}"#,
-        r#"{"Name":"Gloss","Ink":{"a":1.5,"b":[null,1]},"MediaType":"Vinyl"}"#,
-        r#"{"Name":"Gloss","Ink":{"a":"1.5","b":[1,null]},"MediaType":"Vinyl"}"#,
-        r#"{"Name":"Gloss","Ink":{"a":1.5,"b":[1]},"MediaType":"Vinyl"}"#,
-        r#"{"Name":"Gloss","MediaType":"Vinyl"}"#,
+        meta("gloss", &[("Ink", r#"{"a":1.5,"b":[1,null]}"#), ("z", "[]")]),
+        meta("Gloss", &[("Ink", r#"{"a":1.5,"b":[null,1]}"#), ("z", "[]")]),
+        meta("Gloss", &[("Ink", r#"{"a":"1.5","b":[1,null]}"#), ("z", "[]")]),
+        meta("Gloss", &[("Ink", r#"{"a":1.5,"b":[1]}"#), ("z", "[]")]),
+        meta("Gloss", &[("z", "[]")]),
     ];
     for sent in changed {
         let former = former.clone();
-        let outcome = repeated(&meta(sent), move |stored| stored.meta = former.clone()).await;
-        assert_eq!(reason(outcome), Reason::TimestampInvalid, "{sent}");
+        let outcome = repeated(&sent, move |stored| stored.meta = former.clone()).await;
+        assert_eq!(reason(outcome), Reason::TimestampInvalid, "{sent:?}");
     }
 }
 
 #[tokio::test]
 async fn a_type_that_is_absent_repeats_generic() {
     // Decisions T2, T7.
-    let unnamed = with(&described(b"content"), "ResourceType", None);
+    let unnamed = StoreResourceInput { resource_type: None, ..described(b"content") };
     assert!(repeated(&unnamed, |former| former.resource_type = ResourceType::generic()).await.is_ok());
     let outcome = repeated(&unnamed, |former| former.resource_type = ResourceType::new("Label").unwrap()).await;
     assert_eq!(reason(outcome), Reason::TimestampInvalid);
