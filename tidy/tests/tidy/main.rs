@@ -7,6 +7,7 @@ mod container;
 mod decisions;
 mod documents;
 mod edges;
+mod examples;
 mod keys;
 mod locks;
 mod metrics;
