@@ -38,43 +38,45 @@ macro_rules! catalog {
 
 catalog! {
     Gauge BUILD_INFO "platen_build_info" [version]
-        "Which build runs; the value is always 1.";
+        "The version that runs; the value is always 1.";
 
     Counter HTTP_REQUESTS "platen_http_requests_total" [operation status]
-        "Requests that are over, those of the health paths too.";
+        "Requests that ended, those of the health paths too.";
     Histogram HTTP_REQUEST_DURATION "platen_http_request_duration_seconds" [operation]
-        "Time from the head of a request to the last byte of its answer." in SECONDS;
+        "Time from the head of a request to the last byte of its response." in SECONDS;
     Gauge HTTP_REQUESTS_RUNNING "platen_http_requests_running" []
-        "Requests that are being answered now.";
+        "Requests that are being served now.";
     Counter HTTP_RECEIVED "platen_http_received_bytes_total" [operation]
         "Bytes of request bodies that were read.";
     Counter HTTP_SENT "platen_http_sent_bytes_total" [operation]
-        "Bytes of answers' bodies that were handed to the connection.";
+        "Bytes of response bodies that were handed to the connection.";
     Counter AUTHENTICATION_FAILURES "platen_authentication_failures_total" [reason]
-        "Requests that were refused for their credentials.";
+        "Requests refused for their credentials.";
     Counter REFUSALS "platen_refusals_total" [reason]
-        "Requests that were refused, for their credentials or for anything else.";
+        "Requests refused for any reason.";
     Counter REFUSAL_RECORDS "platen_refusal_records_total" [outcome]
-        "Refusals that were recorded for platen refusals, and those that were dropped: of a flood, or without a database.";
+        "Refusals recorded for platen refusals, and refusals dropped: too many at once, or no database.";
 
     Counter CACHE_REQUESTS "platen_cache_requests_total" [cache outcome]
-        "Look-ups of credentials, known records, origins of log entries and contents, by whether memory answered them.";
+        "Lookups in the caches of credentials, known records and contents.";
 
     Counter COMMITS "platen_commits_total" [outcome]
-        "Commits of log entries, statuses and crash reports, each for all that waited.";
+        "Group commits of log entries, statuses and crash reports.";
     Histogram COMMIT_ROWS "platen_commit_rows" []
-        "Rows of each such commit." in ROWS;
+        "Rows of a group commit." in ROWS;
     Gauge QUEUE_DEPTH "platen_queue_depth" [queue]
-        "Requests that wait: for their commit or for a place among those, for the turn of an upload, for the database.";
+        "Requests that wait for a group commit, for an upload slot or for the database.";
     Gauge DATABASE_CONNECTIONS "platen_database_connections" [state]
-        "Connections to the database that are open now.";
+        "Open connections to the database.";
 
     Histogram BLOB_OPERATION_DURATION "platen_blob_operation_duration_seconds" [operation outcome]
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;
     Counter BLOBS_SWEPT "platen_blobs_swept_total" [kind]
-        "Blobs that the background work removed: content that was discarded, and half-written content.";
+        "Blobs that the background sweep removed: discarded and half-written content.";
+    Gauge DISK_FREE "platen_disk_free_bytes" [store]
+        "Free bytes of the disk that holds the blob folder or the SQLite database.";
     Counter RETENTION_REMOVED "platen_retention_removed_total" [kind]
-        "Records that were removed since they were older than the configuration keeps them.";
+        "Records removed because they were older than the configuration keeps them.";
 }
 
 #[cfg(test)]

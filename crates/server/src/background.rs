@@ -1,5 +1,6 @@
 //! What the server does beside answering requests.
 
+use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;
 use crate::{retention, wiring};
 use domain::blob::{BlobMaintenance, BlobStore};
@@ -28,12 +29,14 @@ pub(crate) fn start(
     refusals: Arc<dyn RefusalRepository>,
     retention: RetentionService,
     metrics: PrometheusHandle,
+    host: HostMetrics,
 ) -> JoinSet<()> {
     let mut work = JoinSet::new();
     work.spawn(sweep_unfinished(blobs));
     work.spawn(sweep_discarded(maintenance, sweep_period(grace)));
     work.spawn(prune(refusals, wiring::clock()));
     work.spawn(retention::run(retention));
+    work.spawn(host_metrics::run(host));
     work.spawn(async move {
         let mut ticks = interval(UPKEEP_EVERY);
         loop {

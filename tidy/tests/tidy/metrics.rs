@@ -6,10 +6,21 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use tidy::workspace::{none_of, read, sources};
 
-/// What the words `sum`, `rate` and so on act on: every name of a metric that a text holds.
+/// What metrics-process records.
+const PROCESS: [&str; 7] = [
+    "process_cpu_seconds_total",
+    "process_open_fds",
+    "process_max_fds",
+    "process_virtual_memory_bytes",
+    "process_resident_memory_bytes",
+    "process_start_time_seconds",
+    "process_threads",
+];
+
+/// Every name of a metric that a text holds.
 fn named(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| word.starts_with("platen_")).collect()
+    words.filter(|word| word.starts_with("platen_") || word.starts_with("process_")).collect()
 }
 
 /// The series that Prometheus makes of a metric.
@@ -21,7 +32,7 @@ fn series(metric: &Metric) -> Vec<String> {
 }
 
 fn all_series() -> BTreeSet<String> {
-    ALL.iter().flat_map(series).collect()
+    ALL.iter().flat_map(series).chain(PROCESS.map(str::to_owned)).collect()
 }
 
 fn unknown(text: &str) -> Vec<String> {

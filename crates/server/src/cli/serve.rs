@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::{fleet, output};
 use crate::config::Config;
+use crate::host_metrics::HostMetrics;
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
@@ -132,6 +133,7 @@ async fn serve(
         refusals,
         wiring::retention(&stores.database, config.retention),
         metrics,
+        HostMetrics::new(config),
     );
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;

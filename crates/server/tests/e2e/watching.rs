@@ -54,9 +54,30 @@ async fn what_is_done_is_counted_under_names_that_are_explained() {
     assert!(value("platen_http_requests_running") >= 1.0, "the scrape itself is running: {text}");
     for line in text.lines().filter(|line| line.starts_with("# TYPE ")) {
         let name = line.split(' ').nth(2).unwrap();
-        assert!(name.starts_with("platen_"), "{line}");
+        assert!(name.starts_with("platen_") || name.starts_with("process_"), "{line}");
         assert!(text.contains(&format!("# HELP {name} ")), "{name} isn't explained: {text}");
     }
+}
+
+#[tokio::test]
+async fn the_process_and_the_free_space_of_its_disks_are_in_the_metrics() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let value = |text: &str, series: &str| -> Option<f64> {
+        text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
+    };
+    let series = [
+        "platen_disk_free_bytes{store=\"blobs\"}",
+        "platen_disk_free_bytes{store=\"database\"}",
+        "process_resident_memory_bytes",
+        "process_open_fds",
+        "process_start_time_seconds",
+    ];
+    eventually("they are collected", async || {
+        let text = metrics(&server).await;
+        series.iter().all(|series| value(&text, series).is_some_and(|value| value > 0.0))
+    })
+    .await;
 }
 
 #[tokio::test]
