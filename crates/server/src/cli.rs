@@ -15,6 +15,7 @@ mod logs;
 mod look;
 mod manual;
 mod migrate;
+mod names;
 mod openapi;
 mod output;
 mod refusals;
@@ -262,8 +263,7 @@ mod tests {
             ("platen key issue --organization A", "platen key issue", "--user <NAME>"),
             ("platen serve --port 1", "platen serve", "unexpected argument '--port'"),
             ("platen refusals --since yesterday", "platen refusals", "such as 1h"),
-            ("platen refusals --computer RIP-01", "platen refusals", "it is not a GUID"),
-            ("platen crashes show 17", "platen crashes show", "it is not a GUID"),
+            ("platen crashes show RIP-01", "platen crashes show", "it is not a GUID"),
             ("platen logs --from yesterday", "platen logs", "such as 2026-05-04T07:00:00Z"),
             ("platen logs --follow --since 1h", "platen logs", "cannot be used with"),
             ("platen devices --status Idle,Broken", "platen devices", "allowed is Error, Idle, Offline"),

@@ -142,7 +142,7 @@ impl Config {
             },
             ops: listener(layers, "ops.bind", "ops.bind_file")?,
             database: Database {
-                url: required(layers, "database.url", values::database_url)?.into(),
+                url: database_url(layers)?.into(),
                 max_connections: required(layers, "database.max_connections", values::count)?.into(),
             },
             blobs: Blobs {
@@ -153,7 +153,7 @@ impl Config {
                 max_resource_size: required(layers, "limits.max_resource_size", values::size)?,
                 max_crash_report_size: required(layers, "limits.max_crash_report_size", values::size)?,
                 max_json_size: required(layers, "limits.max_json_size", values::size)?,
-                max_timestamp_ahead: optional(layers, "limits.max_timestamp_ahead", values::duration)?,
+                max_timestamp_ahead: max_timestamp_ahead(layers)?,
             },
             abuse: Abuse {
                 max_failed_authentications: required(layers, "abuse.max_failed_authentications", values::bound)?,
@@ -193,18 +193,33 @@ fn required<T>(layers: &Layers, name: &str, parse: Parse<T>) -> Result<T> {
     Ok(value)
 }
 
+fn path(layers: &Layers, name: &str) -> Result<Option<PathBuf>> {
+    Ok(optional(layers, name, values::path)?.map(|path| layers.resolve(name, path)))
+}
+
+/// Unlike for other keys with a default, an empty text means that there is no limit (decision T4).
+fn max_timestamp_ahead(layers: &Layers) -> Result<Option<Duration>> {
+    let name = "limits.max_timestamp_ahead";
+    let is_unlimited = layers.get(name).is_some_and(|setting| setting.raw() == Raw::Text(""));
+    if is_unlimited { Ok(None) } else { optional(layers, name, values::duration) }
+}
+
+fn database_url(layers: &Layers) -> Result<String> {
+    let name = "database.url";
+    let url = required(layers, name, values::database_url)?;
+    let file = url.strip_prefix("sqlite://").filter(|path| *path != ":memory:");
+    Ok(file.map_or(url.clone(), |path| format!("sqlite://{}", layers.resolve(name, path.into()).display())))
+}
+
 fn listener(layers: &Layers, bind: &str, bind_file: &str) -> Result<Listener> {
-    Ok(Listener {
-        bind: required(layers, bind, values::address)?,
-        bind_file: optional(layers, bind_file, values::path)?,
-    })
+    Ok(Listener { bind: required(layers, bind, values::address)?, bind_file: path(layers, bind_file)? })
 }
 
 /// All keys of the section are checked whatever the kind, so that an error doesn't wait for the day
 /// on which the kind is changed.
 fn blob_place(layers: &Layers) -> Result<BlobConfig> {
     let kind = required(layers, "blobs.kind", blob_kind)?;
-    let path = required(layers, "blobs.path", values::path)?;
+    let path = layers.resolve("blobs.path", required(layers, "blobs.path", values::path)?);
     let bucket = match kind {
         BlobKind::S3 => required(layers, "blobs.bucket", values::host_name)?,
         BlobKind::Local | BlobKind::Memory => String::new(),
@@ -251,7 +266,7 @@ fn tls_files(layers: &Layers) -> Result<Option<TlsFiles>> {
     if optional(layers, certificate, values::path)?.is_none() && optional(layers, key, values::path)?.is_none() {
         return Ok(None);
     }
-    let file = |name| required(layers, name, values::path);
+    let file = |name| required(layers, name, values::path).map(|path| layers.resolve(name, path));
     Ok(Some(TlsFiles { certificate: file(certificate)?, key: file(key)? }))
 }
 

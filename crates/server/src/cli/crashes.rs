@@ -1,11 +1,13 @@
 //! `platen crashes list`, `show` and `export`
 
+mod list;
 mod stack;
 
 use super::export::{Destination, Folder, Names};
 use super::failure::Failure;
-use super::listing::{Listing, json_line};
-use super::look::{Look, Period, Register, look};
+use super::listing::json_line;
+use super::look::{Register, look};
+use super::names::{Beginning, Computers};
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
 use super::values;
@@ -15,8 +17,8 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use domain::blob::BlobStore;
 use domain::crash_report::{CrashPart, CrashReport, Os, PartRole, StoredCrashReport};
-use domain::guid::{ComputerGuid, CrashReportId};
-use domain::inspection::{CrashReportFilter, InspectionRepository, PartsTotal};
+use domain::guid::CrashReportId;
+use domain::inspection::{CrashReportFilter, InspectionRepository};
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 #[derive(Debug, Subcommand)]
 pub(super) enum CrashesCommand {
     /// List crash reports, the newest first
-    List(List),
+    List(list::ListArguments),
     /// Show a crash report with its call stack
     Show {
         #[command(flatten)]
@@ -47,23 +49,12 @@ pub(super) enum CrashesCommand {
     },
 }
 
-#[derive(Debug, Args)]
-pub(super) struct List {
-    #[command(flatten)]
-    look: Look,
-    #[command(flatten)]
-    period: Period,
-    /// Only those of this computer
-    #[arg(long, value_name = "GUID", value_parser = values::guid(ComputerGuid::parse))]
-    computer: Option<ComputerGuid>,
-}
-
 /// Which report is meant.
 #[derive(Debug, Args)]
 pub(super) struct Report {
-    /// Id of the report, which its client was answered in Crash-Report-Id
-    #[arg(value_name = "ID", value_parser = values::guid(CrashReportId::parse))]
-    id: CrashReportId,
+    /// Id of the report, as its client got it in the header Crash-Report-Id, or the beginning of the id
+    #[arg(value_name = "ID", value_parser = values::id)]
+    id: String,
     /// Only if it is of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
@@ -74,7 +65,13 @@ pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<Exit
         let inspection = database.inspection();
         let blobs = || wiring::open_blobs(&config.blobs);
         match command {
-            CrashesCommand::List(asked) => list(&inspection, asked, Screen::of_stdout(), out).await,
+            CrashesCommand::List(asked) => {
+                let register = Register::read(&inspection, asked.look.organization.as_deref()).await?;
+                let computers = Computers::read(&wiring::fleet_service(database), &register).await?;
+                let blobs = blobs().await?;
+                let list = list::CrashList { inspection: &inspection, blobs: &*blobs, register, computers };
+                list.write(&asked, Screen::of_stdout(), out).await
+            }
             CrashesCommand::Show { report, json } => {
                 let found = find(&inspection, &report).await?;
                 show(&*blobs().await?, &found, json, Screen::of_stdout(), out).await
@@ -89,53 +86,7 @@ pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<Exit
     .await
 }
 
-async fn list(inspection: &dyn InspectionRepository, asked: List, screen: Screen, out: &mut Out<'_>) -> Result<()> {
-    let register = Register::read(inspection, asked.look.organization.as_deref()).await?;
-    let (from, to) = asked.period.bounds();
-    let filter = CrashReportFilter { from, to, computer: asked.computer };
-    let mut reports = inspection.crash_reports(register.ids(), filter);
-    let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
-    while let Some(report) = reports.try_next().await? {
-        let (organization, report) = (register.name(report.organization), &report.report);
-        listing.record(out, || json_of_listed(organization, report), || cells(organization, report))?;
-    }
-    listing.end(out, "no crash reports found")
-}
-
-const COLUMNS: [Column; 9] = [
-    Column::whole("RECEIVED"),
-    Column::whole("ID"),
-    Column::optional("ORGANIZATION"),
-    Column::text("APPLICATION"),
-    Column::text("VERSION"),
-    Column::optional("OS"),
-    Column::text("USER"),
-    Column::optional("PARTS"),
-    Column::optional("SIZE"),
-];
-
-fn cells(organization: &str, report: &CrashReport<PartsTotal>) -> Vec<Cell> {
-    vec![
-        Cell::new(report.received.to_string()),
-        Cell::new(report.id.to_string()),
-        Cell::new(organization),
-        Cell::new(report.application_name.as_deref().unwrap_or("unknown")),
-        Cell::new(&report.application_version),
-        Cell::new(Os::parse(report.os.as_deref()).as_str()),
-        Cell::new(report.user.as_deref().unwrap_or_default()),
-        Cell::new(report.parts.count.to_string()),
-        Cell::new(values::size(report.parts.size)),
-    ]
-}
-
-fn json_of_listed(organization: &str, report: &CrashReport<PartsTotal>) -> Value {
-    let mut json = head(organization, report);
-    json["parts"] = report.parts.count.into();
-    json["size"] = report.parts.size.into();
-    json
-}
-
-/// What is told of every report, in JSON.
+/// The members of every report in JSON.
 fn head<P>(organization: &str, report: &CrashReport<P>) -> Value {
     json!({
         "id": report.id.to_string(),
@@ -159,11 +110,25 @@ struct Found {
 
 async fn find(inspection: &dyn InspectionRepository, asked: &Report) -> Result<Found> {
     let register = Register::read(inspection, asked.organization.as_deref()).await?;
-    let found = inspection.find_crash_report(asked.id).await?;
+    let id = match CrashReportId::parse(&asked.id) {
+        Some(id) => id,
+        None => find_id(inspection, &register, &asked.id).await?,
+    };
+    let found = inspection.find_crash_report(id).await?;
     match found.filter(|(organization, _)| register.knows(*organization)) {
         Some((organization, report)) => Ok(Found { organization: register.name(organization).to_owned(), report }),
-        None => bail!("there is no crash report {}", asked.id),
+        None => bail!("there is no crash report {id}"),
     }
+}
+
+/// The one id that begins so.
+async fn find_id(inspection: &dyn InspectionRepository, register: &Register, text: &str) -> Result<CrashReportId> {
+    let mut beginning = Beginning::parse(text).with_context(|| format!("there is no crash report {text}"))?;
+    let mut reports = inspection.crash_reports(register.ids(), CrashReportFilter::default());
+    while let Some(found) = reports.try_next().await? {
+        beginning.add(&found.report.id);
+    }
+    CrashReportId::parse(&beginning.only("crash report")?).context("the id of the crash report is damaged")
 }
 
 async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Screen, out: &mut Out<'_>) -> Result<()> {
@@ -235,8 +200,7 @@ async fn content(blobs: &dyn BlobStore, part: &CrashPart) -> Result<domain::blob
     content.with_context(|| format!("the content {} of the part {} is missing", part.key, part.place.as_str()))
 }
 
-/// Saves every part, none of them over a file that is there unless that is asked for. What is there is looked at
-/// before anything is written.
+/// Saves every part. No file is overwritten without --force; that is checked before anything is written.
 async fn export(blobs: &dyn BlobStore, report: &StoredCrashReport, folder: &Folder, out: &mut Out<'_>) -> Result<()> {
     let mut names = Names::default();
     let files: Vec<_> = (1..).zip(&report.parts).map(|(position, part)| names.take(&name(position, part))).collect();

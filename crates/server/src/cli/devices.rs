@@ -5,16 +5,20 @@ use super::listing::Listing;
 use super::look::{Look, Register, look};
 use super::output::Out;
 use super::table::{Cell, Color, Column, Screen};
+use super::values;
 use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
 use clap::Args;
 use domain::device_status::{ConnectionState, QueueLength, RemainingInk, Status};
+use domain::guid::DeviceGuid;
 use domain::inspection::{InspectedDevice, InspectionRepository};
+use domain::text::Folded;
 use domain::timestamp::Timestamp;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Characters of the bar of a full ink.
 const BAR: usize = 10;
@@ -27,7 +31,27 @@ pub(super) struct DevicesArguments {
     /// several are joined by commas
     #[arg(long, value_name = "STATUS", value_parser = status, value_delimiter = ',')]
     status: Vec<Status>,
+    /// Only this device, by its name or GUID
+    #[arg(long, value_name = "NAME|GUID")]
+    device: Option<String>,
+    /// Only devices whose last status is older than this, such as 1h, or that have never sent one
+    #[arg(long, value_name = "DURATION", value_parser = values::since)]
+    older_than: Option<Duration>,
 }
+
+impl DevicesArguments {
+    fn fits(&self, device: &InspectedDevice, now: Timestamp) -> bool {
+        let is_named = |text: &String| {
+            DeviceGuid::parse(text) == Some(device.guid) || Folded::of(text) == Folded::of(&device.name)
+        };
+        let received = device.status.as_ref().map(|status| status.received);
+        let is_older = |age: &Duration| received.is_none_or(|received| received < now.minus(*age));
+        self.device.as_ref().is_none_or(is_named) && self.older_than.as_ref().is_none_or(is_older)
+    }
+}
+
+/// The age from which a status is marked as old.
+const OLD: Duration = Duration::from_hours(1);
 
 fn status(text: &str) -> Result<Status, String> {
     let words = || Status::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>().join(", ");
@@ -59,6 +83,9 @@ async fn list(
     for organization in Register::read(inspection, arguments.look.organization.as_deref()).await?.organizations() {
         let mut devices = inspection.devices(organization.id, arguments.status.clone());
         while let Some(device) = devices.try_next().await? {
+            if !arguments.fits(&device, shown.now) {
+                continue;
+            }
             let organization = organization.name.as_str();
             listing.record(
                 out,
@@ -92,7 +119,7 @@ fn cells(organization: &str, device: &InspectedDevice, now: Timestamp, on_termin
         Cell::new(organization),
         Cell::new(&device.name),
         cell(word.map(|status| status.as_str().to_owned())).colored(word.and_then(color)),
-        cell(device.status.as_ref().map(|status| age(status.received, now))),
+        age_cell(device, now),
         cell(connection.map(|state| state.as_str().to_owned()))
             .colored(connection.filter(|state| *state != ConnectionState::Online).map(|_| Color::Yellow)),
         cell(device.status.as_ref().and_then(|status| status.temperature).map(|degrees| format!("{degrees} °C"))),
@@ -104,6 +131,17 @@ fn cells(organization: &str, device: &InspectedDevice, now: Timestamp, on_termin
         Cell::new(device.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()),
         if on_terminal { bars(inks) } else { Cell::new(shares(inks)) },
     ]
+}
+
+/// The age of the last status; an old one is marked.
+fn age_cell(device: &InspectedDevice, now: Timestamp) -> Cell {
+    match device.status.as_ref().map(|status| status.received) {
+        None => Cell::new("-"),
+        Some(received) if received < now.minus(OLD) => {
+            Cell::new(format!("{} (old)", age(received, now))).colored(Some(Color::Yellow))
+        }
+        Some(received) => Cell::new(age(received, now)),
+    }
 }
 
 fn color(status: Status) -> Option<Color> {
@@ -203,7 +241,6 @@ mod tests {
     use super::*;
     use domain::caller::OrganizationId;
     use domain::device_status::DeviceStatus;
-    use domain::guid::DeviceGuid;
     use domain::inspection::{MockInspectionRepository, RegisteredOrganization};
     use domain::testing::{a_status, at, numbered};
     use futures_util::stream::{self, StreamExt};
@@ -242,7 +279,8 @@ mod tests {
             let devices = if organization.0 == 1 { vec![printing()] } else { vec![silent()] };
             stream::iter(devices.into_iter().map(Ok)).boxed()
         });
-        let arguments = DevicesArguments { look: Look { organization: None, json }, status: vec![Status::Printing] };
+        let look = Look { organization: None, json };
+        let arguments = DevicesArguments { look, status: vec![Status::Printing], device: None, older_than: None };
         let mut answer = Vec::new();
         let shown = Shown { now: at(150), screen };
         list(&inspection, &arguments, &shown, &mut Out::new(&mut answer)).await.unwrap();
@@ -303,6 +341,21 @@ mod tests {
             })
         );
         assert_eq!((&lines[1]["status"], &lines[1]["received"]), (&Value::Null, &Value::Null));
+    }
+
+    #[test]
+    fn devices_are_chosen_by_name_guid_and_age_and_an_old_status_is_marked() {
+        let fits = |device: Option<&str>, older_than: Option<Duration>, seen: &InspectedDevice| {
+            let look = Look { organization: None, json: false };
+            let device = device.map(str::to_owned);
+            DevicesArguments { look, status: Vec::new(), device, older_than }.fits(seen, at(4_000))
+        };
+        let (hour, day) = (Some(Duration::from_hours(1)), Some(Duration::from_hours(24)));
+        assert!(fits(Some("LATEX 1"), None, &printing()) && !fits(Some("Latex"), None, &printing()));
+        assert!(fits(Some(&printing().guid.to_string()), hour, &printing()));
+        assert!(!fits(None, day, &printing()) && fits(None, day, &silent()), "a device that never sent one is silent");
+        assert_eq!(age_cell(&printing(), at(4_000)).into_text(), "1h (old)");
+        assert_eq!(age_cell(&printing(), at(60)).into_text(), "1m");
     }
 
     #[test]

@@ -3,15 +3,17 @@
 use super::failure::Failure;
 use super::listing::Listing;
 use super::look::{Look, Period, Register, look};
+use super::names::Computers;
 use super::output::{self, Out, ReaderGone, is_stdout_read};
 use super::table::{Cell, Column, Screen};
 use crate::config::Config;
+use crate::wiring;
 use anyhow::Result;
 use clap::Args;
 use domain::guid::ComputerGuid;
-use domain::inspection::{InspectedLogEntry, InspectionRepository};
+use domain::inspection::{InspectedLogEntry, InspectionRepository, LogFollower};
 use domain::log_entry::{LogFilter, LogType, Pattern};
-use domain::text::storable;
+use domain::text::{Folded, storable};
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -30,8 +32,14 @@ pub(super) struct LogsArguments {
     filters: Filters,
     #[command(flatten)]
     period: Period,
-    /// Show what is received from now on, until it is interrupted
-    #[arg(long, conflicts_with_all = ["from", "to", "since"])]
+    /// Only entries whose description contains this text, without case
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Only this many, the newest
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+    /// Show the entries that are received from now on, until it is interrupted
+    #[arg(long, conflicts_with_all = ["from", "to", "since", "limit"])]
     follow: bool,
 }
 
@@ -49,7 +57,7 @@ struct Filters {
     /// Only of this version (the filter Version of the interface)
     #[arg(long, value_name = "TEXT")]
     entry_version: Option<String>,
-    /// Only of this computer, by its name (its GUID where it was registered without one)
+    /// Only of this computer, by its name or GUID
     #[arg(long, value_name = "TEXT")]
     computer: Option<String>,
     /// Only of this type: Log or Configuration
@@ -62,10 +70,6 @@ fn log_type(text: &str) -> Result<LogType, String> {
 }
 
 impl LogsArguments {
-    fn names_computer_by_guid(&self) -> bool {
-        self.filters.computer.as_deref().is_some_and(|name| ComputerGuid::parse(name).is_some())
-    }
-
     fn filter(&self) -> LogFilter {
         // An empty text is no filter (decision L7).
         let pattern = |text: &Option<String>| {
@@ -90,55 +94,53 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
     look(config, async |database, out| {
         let inspection = database.inspection();
         let register = Register::read(&inspection, asked.look.organization.as_deref()).await?;
+        let mut filter = asked.filter();
+        if let Some(guid) = asked.filters.computer.as_deref().and_then(ComputerGuid::parse) {
+            // Entries have the name of their computer, not its GUID.
+            let computers = Computers::read(&wiring::fleet_service(database), &register).await?;
+            let name = computers.of_guid(guid).map_or_else(|| guid.to_string(), |computer| computer.name.clone());
+            filter.computer = Some(Pattern::new(&storable(&name)));
+        }
+        let search = asked.search.as_deref().map(Folded::of);
         if asked.follow {
-            let shown = Shown { register, listing: Listing::endless(asked.look.json) };
-            if asked.names_computer_by_guid() {
-                output::notice(BY_NAME);
-            }
-            return follow(&inspection, &asked, shown, out, is_stdout_read).await;
+            let only = asked.look.organization.is_some().then(|| register.ids().into_iter().next()).flatten();
+            let follower = inspection.follow_log(only, filter).await?;
+            let shown = Shown { register, search, listing: Listing::endless(asked.look.json) };
+            return follow(&inspection, follower, shown, out, is_stdout_read).await;
         }
         let listing = Listing::new(COLUMNS, Screen::of_stdout(), asked.look.json);
-        let shown = Shown { register, listing };
-        let found = list(&inspection, asked.filter(), shown, out).await?;
-        if !found && asked.names_computer_by_guid() {
-            output::warning(BY_NAME);
-        }
-        Ok(())
+        let shown = Shown { register, search, listing };
+        list(&inspection, filter, asked.limit, shown, out).await
     })
     .await
 }
 
-/// For those who take it for the option of the other commands. It is no error: a computer that was registered without
-/// a name has its GUID for one.
-const BY_NAME: &str = "--computer takes the name of a computer here, which is its GUID only where it has no other";
-
-/// Answers whether there was an entry.
+/// Lists the newest entries, `limit` at most.
 async fn list(
     inspection: &dyn InspectionRepository,
     filter: LogFilter,
+    limit: Option<usize>,
     mut shown: Shown,
     out: &mut Out<'_>,
-) -> Result<bool> {
+) -> Result<()> {
     let mut entries = inspection.log_entries(shown.register.ids(), filter);
-    let mut found = false;
-    while let Some(entry) = entries.try_next().await? {
-        shown.entry(&entry, out)?;
-        found = true;
+    let mut left = limit.unwrap_or(usize::MAX);
+    while left > 0
+        && let Some(entry) = entries.try_next().await?
+    {
+        left -= usize::from(shown.entry(&entry, out)?);
     }
-    shown.listing.end(out, "no log entries found")?;
-    Ok(found)
+    shown.listing.end(out, "no log entries found")
 }
 
-/// Goes on until it fails, is interrupted, or nobody reads any more.
+/// Goes on until it fails, is interrupted, or stdout is no longer read.
 async fn follow(
     inspection: &dyn InspectionRepository,
-    asked: &LogsArguments,
+    mut follower: Box<dyn LogFollower>,
     mut shown: Shown,
     out: &mut Out<'_>,
     is_read: fn() -> bool,
 ) -> Result<()> {
-    let only = asked.look.organization.is_some().then(|| shown.register.ids()).and_then(|ids| ids.first().copied());
-    let mut follower = inspection.follow_log(only, asked.filter()).await?;
     output::notice("waiting for entries; Ctrl-C ends");
     while is_read() {
         let entries = follower.next().await?;
@@ -159,13 +161,21 @@ async fn follow(
 /// How entries are shown.
 struct Shown {
     register: Register,
+    /// Only entries whose description contains this text.
+    search: Option<Folded>,
     listing: Listing,
 }
 
 impl Shown {
-    fn entry(&mut self, entry: &InspectedLogEntry, out: &mut Out<'_>) -> Result<()> {
+    /// Shows an entry; false if it isn't searched for.
+    fn entry(&mut self, entry: &InspectedLogEntry, out: &mut Out<'_>) -> Result<bool> {
+        let is_wanted = |search: &Folded| Folded::of(&entry.entry.description).as_str().contains(search.as_str());
+        if !self.search.as_ref().is_none_or(is_wanted) {
+            return Ok(false);
+        }
         let organization = self.register.name(entry.organization);
-        self.listing.record(out, || json_of(organization, entry), || cells(organization, entry))
+        self.listing.record(out, || json_of(organization, entry), || cells(organization, entry))?;
+        Ok(true)
     }
 }
 
@@ -273,12 +283,6 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_that_is_named_by_its_guid_is_noticed() {
-        assert!(asked("logs --computer 6f9619ff-8b86-d011-b42d-00c04fc964ff").names_computer_by_guid());
-        assert!(!asked("logs --computer RIP-01").names_computer_by_guid() && !asked("logs").names_computer_by_guid());
-    }
-
-    #[test]
     fn on_a_narrow_terminal_the_description_is_wrapped_and_whole() {
         let mut answer = Vec::new();
         let mut out = Out::new(&mut answer);
@@ -309,17 +313,18 @@ mod tests {
             }
             Ok(all)
         });
-        inspection.expect_follow_log().withf(|organization, _| organization.is_none()).returning(|_, _| {
-            let mut rounds = vec![vec![entry(2, "two\nlines")], vec![], vec![entry(1, "one")]];
+        let follower = {
+            let mut rounds = vec![vec![entry(2, "two\nlines")], vec![entry(1, "unsearched")], vec![entry(1, "one")]];
             let mut follower = MockLogFollower::new();
             follower.expect_next().returning(move || Ok(rounds.pop().unwrap_or_default()));
-            Ok(Box::new(follower))
-        });
+            Box::new(follower)
+        };
         let register = Register::read(&inspection, None).await.unwrap();
-        let shown = Shown { register, listing: Listing::endless(false) };
+        let search = Some(Folded::of("O"));
+        let shown = Shown { register, search, listing: Listing::endless(false) };
         let mut answer = Vec::new();
         let is_read = || READS.fetch_add(1, Ordering::Relaxed) < 4;
-        let ended = follow(&inspection, &asked("logs --follow"), shown, &mut Out::new(&mut answer), is_read).await;
+        let ended = follow(&inspection, follower, shown, &mut Out::new(&mut answer), is_read).await;
         assert!(ended.unwrap_err().is::<ReaderGone>());
         let answer = String::from_utf8(answer).unwrap();
         let lines: Vec<&str> = answer.lines().collect();

@@ -1,4 +1,4 @@
-//! What the commands have in common that look at what came in: they read, and change nothing.
+//! What the commands have in common that show what came in. They read and change nothing.
 
 use super::failure::Failure;
 use super::output::{Out, ReaderGone};
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Bytes of an answer that are written together.
 const BUFFER: usize = 64 * 1024;
 
-/// Whose records are looked at, and how they are shown.
+/// Whose records are shown, and how.
 #[derive(Debug, Args)]
 pub(super) struct Look {
     /// Only this organization
@@ -32,13 +32,13 @@ pub(super) struct Look {
 /// Times of receipt, both inclusive (decision L6).
 #[derive(Debug, Args)]
 pub(super) struct Period {
-    /// Only from this time on, such as 2026-05-04T07:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    /// Only from this time on: 2026-05-04T07:00:00Z, 2026-05-04, today, or 2h for two hours ago; days are those of UTC
+    #[arg(long, value_name = "TIME", value_parser = values::from)]
     from: Option<Timestamp>,
-    /// Only up to this time
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    /// Only up to this time; a day is included
+    #[arg(long, value_name = "TIME", value_parser = values::to)]
     to: Option<Timestamp>,
-    /// Only of this last while, such as 90s, 30m, 1h or 2d
+    /// Only of the last while, such as 90s, 30m, 1h or 2d
     #[arg(long, value_name = "DURATION", value_parser = values::since, conflicts_with = "from")]
     since: Option<Duration>,
 }
@@ -50,8 +50,8 @@ impl Period {
     }
 }
 
-/// Opens the database, lets `work` answer from it, and closes it. A reader of the answer who has read enough ends
-/// it in order.
+/// Opens the database, calls `work` and closes the database. A reader of stdout that goes away early, as `head` does, is
+/// no failure.
 pub(super) async fn look(
     config: &Config,
     work: impl AsyncFnOnce(&Database, &mut Out<'_>) -> Result<()>,
@@ -60,7 +60,7 @@ pub(super) async fn look(
     let mut stdout = BufWriter::with_capacity(BUFFER, stdout());
     let mut out = Out::new(&mut stdout);
     let done = work(&database, &mut out).await;
-    // What was answered before a failure is shown before it is told.
+    // The output before a failure comes before its error.
     let shown = out.flush();
     wiring::close(database).await;
     match done.and(shown) {
@@ -69,7 +69,7 @@ pub(super) async fn look(
     }
 }
 
-/// The organizations that are looked at.
+/// The organizations whose records are shown.
 pub(super) struct Register(Vec<RegisteredOrganization>);
 
 impl Register {
@@ -95,7 +95,7 @@ impl Register {
         self.find(id).is_some()
     }
 
-    /// The name of an organization, empty for one that isn't looked at.
+    /// The name of an organization; empty for others.
     pub(super) fn name(&self, id: OrganizationId) -> &str {
         self.find(id).map_or("", |organization| &organization.name)
     }

@@ -4,6 +4,7 @@ use super::export::Destination;
 use super::failure::Failure;
 use super::listing::{Listing, json_line};
 use super::look::{Look, Register, look};
+use super::names::Beginning;
 use super::output::Out;
 use super::table::{Cell, Column, Screen};
 use super::values;
@@ -64,9 +65,9 @@ fn domain(text: &str) -> Result<Domain, String> {
 /// Which resource is meant.
 #[derive(Debug, Args)]
 pub(super) struct Resource {
-    /// ResourceGUID
-    #[arg(value_name = "GUID", value_parser = values::guid(ResourceGuid::parse))]
-    guid: ResourceGuid,
+    /// ResourceGUID, or the beginning of one
+    #[arg(value_name = "GUID", value_parser = values::id)]
+    guid: String,
     /// Only that of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
@@ -79,9 +80,11 @@ pub(super) async fn run(config: &Config, command: ResourcesCommand) -> Result<Ex
             ResourcesCommand::List(asked) => {
                 list(&inspection, &database.resources(), &asked, Screen::of_stdout(), out).await
             }
-            ResourcesCommand::Show { resource, json } => show(&inspection, &resource, json, out).await,
+            ResourcesCommand::Show { resource, json } => {
+                show(&inspection, &database.resources(), &resource, json, out).await
+            }
             ResourcesCommand::Export { resource, target, force } => {
-                let found = find_one(&inspection, &resource).await?;
+                let found = find_one(&inspection, &database.resources(), &resource).await?;
                 let destination = Destination::of(&target, &found.meta.name, force)?;
                 let blobs = wiring::open_blobs(&config.blobs).await?;
                 let content = blobs.read(&found.content.key, None).await?;
@@ -150,20 +153,46 @@ fn json_of_item(organization: &str, domain: Domain, item: &ResourceListItem) -> 
 }
 
 /// The resources of a GUID, in each organization that has it, with the organization's name; one at least.
-async fn find(inspection: &dyn InspectionRepository, asked: &Resource) -> Result<Vec<(String, StoredResource)>> {
+async fn find(
+    inspection: &dyn InspectionRepository,
+    resources: &dyn ResourceRepository,
+    asked: &Resource,
+) -> Result<Vec<(String, StoredResource)>> {
     let register = Register::read(inspection, asked.organization.as_deref()).await?;
-    let found = inspection.find_resources(asked.guid).await?.into_iter();
+    let guid = match ResourceGuid::parse(&asked.guid) {
+        Some(guid) => guid,
+        None => find_guid(resources, &register, &asked.guid).await?,
+    };
+    let found = inspection.find_resources(guid).await?.into_iter();
     let found = found.filter(|resource| register.knows(resource.organization));
     let mut found: Vec<_> = found.map(|resource| (register.name(resource.organization).to_owned(), resource)).collect();
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     if found.is_empty() {
-        bail!("there is no resource {}", asked.guid);
+        bail!("there is no resource {guid}");
     }
     Ok(found)
 }
 
-async fn find_one(inspection: &dyn InspectionRepository, asked: &Resource) -> Result<StoredResource> {
-    let mut found = find(inspection, asked).await?;
+/// The one GUID that begins so.
+async fn find_guid(resources: &dyn ResourceRepository, register: &Register, text: &str) -> Result<ResourceGuid> {
+    let mut beginning = Beginning::parse(text).with_context(|| format!("there is no resource {text}"))?;
+    for organization in register.ids() {
+        for domain in [Domain::Private, Domain::Public] {
+            let mut items = resources.list(organization, ListFilter { types: None, domain });
+            while let Some(item) = items.try_next().await? {
+                beginning.add(&item.guid);
+            }
+        }
+    }
+    ResourceGuid::parse(&beginning.only("resource")?).context("the GUID of the resource is damaged")
+}
+
+async fn find_one(
+    inspection: &dyn InspectionRepository,
+    resources: &dyn ResourceRepository,
+    asked: &Resource,
+) -> Result<StoredResource> {
+    let mut found = find(inspection, resources, asked).await?;
     if found.len() > 1 {
         let names: Vec<_> = found.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         bail!("{} is a resource of {}; choose one by --organization", asked.guid, names.join(", "));
@@ -171,8 +200,14 @@ async fn find_one(inspection: &dyn InspectionRepository, asked: &Resource) -> Re
     Ok(found.remove(0).1)
 }
 
-async fn show(inspection: &dyn InspectionRepository, asked: &Resource, as_json: bool, out: &mut Out<'_>) -> Result<()> {
-    for (position, (organization, resource)) in find(inspection, asked).await?.into_iter().enumerate() {
+async fn show(
+    inspection: &dyn InspectionRepository,
+    resources: &dyn ResourceRepository,
+    asked: &Resource,
+    as_json: bool,
+    out: &mut Out<'_>,
+) -> Result<()> {
+    for (position, (organization, resource)) in find(inspection, resources, asked).await?.into_iter().enumerate() {
         let meta: Value = serde_json::from_str(&resource.meta.json).context("the Meta of the resource is damaged")?;
         if as_json {
             json_line(out, &json_of(&organization, &resource, &meta))?;
@@ -289,12 +324,12 @@ mod tests {
     async fn a_resource_is_shown_of_every_organization_that_has_it() {
         let store = store().await;
         let asked = |number, organization: Option<&str>| Resource {
-            guid: resource_guid(number),
+            guid: resource_guid(number).to_string(),
             organization: organization.map(str::to_owned),
         };
         let shown = async |asked: Resource, json| -> String {
             let mut answer = Vec::new();
-            show(&store, &asked, json, &mut Out::new(&mut answer)).await.unwrap();
+            show(&store, &store, &asked, json, &mut Out::new(&mut answer)).await.unwrap();
             String::from_utf8(answer).unwrap()
         };
         let both = shown(asked(1, None), false).await;
@@ -303,20 +338,25 @@ mod tests {
         assert!(hostile.contains("Meta.Name     evil\\x1b[2J") && hostile.contains("Meta.Mode     a\\nb"), "{hostile}");
         let json: Value = serde_json::from_str(&shown(asked(2, Some(ACME)), true).await).unwrap();
         assert_eq!((&json["meta"]["Mode"], &json["size"]), (&json!("a\nb"), &json!(16)));
-        let told = find(&store, &asked(9, None)).await.unwrap_err().to_string();
+        let told = find(&store, &store, &asked(9, None)).await.unwrap_err().to_string();
         assert_eq!(told, format!("there is no resource {}", resource_guid(9)));
-        assert!(find(&store, &asked(2, Some(ZENITH))).await.is_err());
+        assert!(find(&store, &store, &asked(2, Some(ZENITH))).await.is_err());
+        let beginning = |guid: &str| Resource { guid: guid.to_owned(), organization: Some(ACME.to_owned()) };
+        let whole = resource_guid(2).to_string();
+        assert_eq!(find_one(&store, &store, &beginning(&whole)).await.unwrap().guid, resource_guid(2));
+        let told = find(&store, &store, &beginning(&whole[..4])).await.unwrap_err().to_string();
+        assert!(told.contains("several begin with"), "{told}");
     }
 
     #[tokio::test]
     async fn which_of_several_is_exported_must_be_said() {
         let store = store().await;
         let asked = |organization: Option<&str>| Resource {
-            guid: resource_guid(1),
+            guid: resource_guid(1).to_string(),
             organization: organization.map(str::to_owned),
         };
-        let told = find_one(&store, &asked(None)).await.unwrap_err().to_string();
+        let told = find_one(&store, &store, &asked(None)).await.unwrap_err().to_string();
         assert!(told.contains("\"Acme Print\", \"Zenith Media\"; choose one by --organization"), "{told}");
-        assert!(find_one(&store, &asked(Some(ZENITH))).await.is_ok());
+        assert!(find_one(&store, &store, &asked(Some(ZENITH))).await.is_ok());
     }
 }

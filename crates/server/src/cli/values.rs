@@ -1,5 +1,6 @@
 //! Values of the command line that several commands take, and how they show some.
 
+use super::names::Beginning;
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
 use crate::config::duration;
@@ -8,27 +9,46 @@ use anyhow::Result;
 use domain::timestamp::Timestamp;
 use std::time::Duration;
 
-/// Reads a GUID of the kind that `parse` knows.
-pub(super) fn guid<T: 'static>(
-    parse: fn(&str) -> Option<T>,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
-    move |text| parse(text).ok_or_else(|| "it is not a GUID".to_owned())
+/// Reads the id of a record, or the beginning of one.
+pub(super) fn id(text: &str) -> Result<String, String> {
+    let is_id = Beginning::parse(text).is_some() || domain::guid::ResourceGuid::parse(text).is_some();
+    if is_id { Ok(text.to_owned()) } else { Err("it is not a GUID or the beginning of one".to_owned()) }
 }
 
-/// Reads a last while.
+/// Reads a duration, such as `1h`.
 pub(super) fn since(text: &str) -> Result<Duration, String> {
     duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d, w)".to_owned())
 }
 
-/// When a last while began.
+/// The time a duration ago.
 pub(super) fn ago(since: Duration) -> Timestamp {
     wiring::clock().now().minus(since)
 }
 
-/// Reads a time in the forms of the interface (decision T2).
-pub(super) fn time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).ok_or_else(|| "allowed is a time, such as 2026-05-04T07:00:00Z".to_owned())
+/// Reads the first time of a period: a time in the forms of the interface (decision T2), a day, `today`, or a duration
+/// ago. Days begin at midnight UTC.
+pub(super) fn from(text: &str) -> Result<Timestamp, String> {
+    instant(text, wiring::clock().now(), "00:00:00")
 }
+
+/// Reads the last time of a period, in the same forms. A day is included whole.
+pub(super) fn to(text: &str) -> Result<Timestamp, String> {
+    instant(text, wiring::clock().now(), "23:59:59.999999")
+}
+
+fn instant(text: &str, now: Timestamp, time_of_day: &str) -> Result<Timestamp, String> {
+    let day = |day: &str| Timestamp::parse(&format!("{day}T{time_of_day}Z"));
+    let today = || now.to_string().chars().take(DAY).collect::<String>();
+    let instant = match text {
+        "today" => day(&today()),
+        _ => Timestamp::parse(text).or_else(|| day(text)).or_else(|| duration(text).map(|ago| now.minus(ago))),
+    };
+    let allowed = "allowed is a time, such as 2026-05-04T07:00:00Z, 2026-05-04, today, or 2h for two hours ago";
+    instant.ok_or_else(|| allowed.to_owned())
+}
+
+/// Characters of a day: `2026-05-04`.
+const DAY: usize = 10;
 
 /// Bytes for people.
 #[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
@@ -60,13 +80,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_a_guid_a_duration_or_a_time_is_refused() {
-        let computer = guid(domain::guid::ComputerGuid::parse);
-        assert!(computer("6f9619ff-8b86-d011-b42d-00c04fc964ff").is_ok() && computer("RIP-01").is_err());
+    fn what_is_not_an_id_or_a_duration_is_refused() {
+        assert!(id("6f9619ff-8b86-d011-b42d-00c04fc964ff").is_ok() && id("6F96").is_ok() && id("RIP-01").is_err());
         assert_eq!(since("2d"), Ok(Duration::from_hours(48)));
         assert!(since("yesterday").unwrap_err().contains("such as 1h"));
-        assert_eq!(time("2026-05-04 09:00+02:00"), time("2026-05-04T07:00:00Z"));
-        assert!(time("yesterday").unwrap_err().contains("such as 2026"));
+    }
+
+    #[test]
+    fn a_period_is_given_by_times_days_and_durations() {
+        let time = |text| Timestamp::parse(text).unwrap();
+        let now = time("2026-05-04T07:30:00Z");
+        let first = |text| instant(text, now, "00:00:00");
+        assert_eq!(first("2026-05-04 09:00+02:00"), Ok(time("2026-05-04T07:00:00Z")));
+        assert_eq!(first("2026-05-01"), Ok(time("2026-05-01T00:00:00Z")));
+        assert_eq!(first("today"), Ok(time("2026-05-04T00:00:00Z")));
+        assert_eq!(first("2h"), Ok(time("2026-05-04T05:30:00Z")));
+        assert_eq!(to("2026-05-01"), Ok(time("2026-05-01T23:59:59.999999Z")), "the day is included");
+        assert!(from("yesterday").unwrap_err().contains("such as 2026-05-04T07:00:00Z"));
     }
 
     #[test]

@@ -62,7 +62,11 @@ pub(crate) const KEYS: &[Key] = &[
     key("limits.max_resource_size", Some("2GiB"), SIZE),
     key("limits.max_crash_report_size", Some("512MiB"), SIZE),
     key("limits.max_json_size", Some("1MiB"), SIZE),
-    key("limits.max_timestamp_ahead", None, DURATION),
+    key(
+        "limits.max_timestamp_ahead",
+        Some("1d"),
+        "empty (no limit), or a duration, such as 1d (units ms, s, m, h, d, w)",
+    ),
     key("abuse.max_failed_authentications", Some("3000"), BOUND),
     key("abuse.failure_window", Some("1m"), "a duration above zero, such as 1m (units ms, s, m, h, d, w)"),
     key("abuse.max_uploads_per_organization", Some("256"), BOUND),

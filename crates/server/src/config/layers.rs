@@ -8,7 +8,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml_edit::{ImDocument, TableLike};
 
 /// What the names of our environment variables begin with.
@@ -21,6 +21,8 @@ const MISSPELT: usize = 2;
 /// The merged layers.
 pub(crate) struct Layers {
     values: Figment,
+    /// The folder of the file; empty for the current folder.
+    pub(super) folder: PathBuf,
     /// The lines on which the file sets its keys.
     lines: BTreeMap<String, usize>,
     misnamed: Vec<Misnamed>,
@@ -74,7 +76,8 @@ impl Layers {
             (values, lines) = (values.merge(layer), of_keys);
         }
         let (layer, misnamed) = Layer::environment(environment)?;
-        Ok(Self { values: values.merge(layer), lines, misnamed })
+        let folder = file.and_then(Path::parent).unwrap_or(Path::new("")).to_owned();
+        Ok(Self { values: values.merge(layer), folder, lines, misnamed })
     }
 
     /// The variables of which the operator should know that they are ignored.
@@ -90,13 +93,24 @@ impl Layers {
         if key.default.is_none() && value.as_str() == Some("") {
             return None;
         }
-        let layer = self.values.get_metadata(value.tag()).map_or("", |metadata| &metadata.name);
-        let origin = match layer {
+        let origin = match self.layer_of(&value) {
             ENVIRONMENT => environment_origin(name),
             DEFAULTS => DEFAULTS.to_owned(),
             file => file_origin(file, self.lines.get(name)),
         };
         Some(Setting { key, value, origin })
+    }
+
+    /// A path that is set for the key `name`. One that the file sets is relative to the folder of that file.
+    pub(super) fn resolve(&self, name: &str, path: PathBuf) -> PathBuf {
+        match self.values.find_value(name) {
+            Ok(value) if ![ENVIRONMENT, DEFAULTS].contains(&self.layer_of(&value)) => self.folder.join(path),
+            _ => path,
+        }
+    }
+
+    fn layer_of(&self, value: &Value) -> &str {
+        self.values.get_metadata(value.tag()).map_or("", |metadata| &metadata.name)
     }
 }
 

@@ -127,7 +127,34 @@ fn read(file: Option<&str>, environment: &[(String, String)]) -> Result<Config> 
         std::fs::write(&path, text).unwrap();
     }
     let variables = environment.iter().map(|(name, value)| (name.into(), value.into()));
-    Config::of(&Layers::read(file.is_some().then_some(path.as_path()), variables)?)
+    let mut layers = Layers::read(file.is_some().then_some(path.as_path()), variables)?;
+    // As if the file were in the current folder.
+    layers.folder = PathBuf::new();
+    Config::of(&layers)
+}
+
+#[test]
+fn a_relative_path_of_the_file_is_relative_to_the_folder_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.toml");
+    let file =
+        "database.url = 'sqlite://a.db'\nblobs.path = 'blobs'\nhttp.bind_file = '/run/api'\nops.bind_file = 'ops'";
+    std::fs::write(&path, file).unwrap();
+    let variable = ("PLATEN_OPS__BIND_FILE".into(), "run/ops".into());
+    let config = Config::of(&Layers::read(Some(&path), [variable].into_iter()).unwrap()).unwrap();
+    let folder = folder.path().display();
+    for (key, expected) in [
+        ("database.url", format!("sqlite://{folder}/a.db")),
+        ("blobs.path", format!("{folder}/blobs")),
+        ("http.bind_file", "/run/api".to_owned()),
+        ("ops.bind_file", "run/ops".to_owned()),
+    ] {
+        assert_eq!(shown(&config, key), expected, "{key}");
+    }
+    std::fs::write(&path, "database.url = 'sqlite::memory:'").unwrap();
+    let config = Config::of_file(&path).unwrap();
+    assert_eq!(shown(&config, "database.url"), "sqlite::memory:");
+    assert_eq!(shown(&config, "blobs.path"), "data/blobs", "a default is relative to the current folder");
 }
 
 /// The settings as a file.
@@ -190,7 +217,7 @@ fn without_a_file_and_variables_the_defaults_count() {
         ("limits.max_resource_size", "2GiB"),
         ("limits.max_crash_report_size", "536MB"),
         ("limits.max_json_size", "1024KiB"),
-        ("limits.max_timestamp_ahead", "none"),
+        ("limits.max_timestamp_ahead", "1440m"),
         ("retention.logs", "none"),
         ("retention.crash_reports", "none"),
         ("log.format", "none"),
@@ -207,8 +234,10 @@ fn without_a_file_and_variables_the_defaults_count() {
 }
 
 #[test]
-fn the_limits_are_those_of_the_domain() {
-    assert_eq!(read(None, &[]).unwrap().limits, Limits::default());
+fn the_limits_are_those_of_the_domain_and_a_day_for_timestamps_ahead() {
+    // Decision T4.
+    let max_timestamp_ahead = Some(Duration::from_hours(24));
+    assert_eq!(read(None, &[]).unwrap().limits, Limits { max_timestamp_ahead, ..Limits::default() });
 }
 
 #[test]

@@ -13,6 +13,9 @@ const MAX_JSON_TEXT: usize = 16 * 1024 * 1024;
 /// Bytes by which the encoding is recognized.
 const HEAD: usize = 4096;
 
+/// Characters of the line that stands for a stack.
+const MAX_LINE: usize = 200;
+
 /// Blanks that a tabulator is shown as.
 const TAB: &str = "    ";
 
@@ -47,6 +50,15 @@ pub(super) async fn text(content: ByteStream) -> Result<String> {
         }
     }
     Ok(whole)
+}
+
+/// The first line that says something: not blank, and no heading such as `Call stack:`.
+pub(super) async fn first_line(content: ByteStream) -> Result<String> {
+    let piece = Text::of(content).next().await?.unwrap_or_default();
+    let mut lines = piece.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
+    let first = lines.clone().next().unwrap_or_default();
+    let line = lines.find(|line| !line.ends_with(':')).unwrap_or(first);
+    Ok(line.chars().take(MAX_LINE).collect())
 }
 
 /// A stream of bytes, decoded. What is malformed in its encoding becomes U+FFFD.
@@ -144,6 +156,18 @@ mod tests {
     #[tokio::test]
     async fn a_stack_in_an_old_encoding_of_windows_is_readable() {
         assert_eq!(printed(b"Gr\xF6\xDFe 12 \x80\r\n", 3).await, "Größe 12 €\n");
+    }
+
+    #[tokio::test]
+    async fn the_first_meaningful_line_stands_for_a_stack() {
+        for (stack, expected) in [
+            ("\n  \r\nCall stack:\r\n----\r\n  at main.cpp:12 \r\nat b()", "at main.cpp:12"),
+            ("Thread 0:\n", "Thread 0:"),
+            ("", ""),
+            ("\n \n", ""),
+        ] {
+            assert_eq!(first_line(stream(stack.as_bytes(), 4)).await.unwrap(), expected);
+        }
     }
 
     #[tokio::test]
