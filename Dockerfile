@@ -6,13 +6,17 @@ WORKDIR /src
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    cargo build --profile dist --locked --package server --bin platen \
-    && install -D target/dist/platen /out/platen \
+    scripts/package --output /out/packages \
+    && dpkg-deb --extract /out/packages/*.deb /out/files \
     && mkdir -p /out/data
+
+# The Debian package and the archive alone: docker build --target packages --output packages .
+FROM scratch AS packages
+COPY --from=build /out/packages /
 
 # The C library, certificates of public authorities, and nothing else: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
-COPY --from=build /out/platen /usr/local/bin/platen
+COPY --from=build /out/files/usr/bin/platen /usr/bin/platen
 # Data of the default set-up, SQLite and a folder; a volume that is new takes owner and mode from here.
 COPY --from=build --chown=nonroot:nonroot /out/data /var/lib/platen
 USER nonroot

@@ -66,6 +66,7 @@ fn the_test_script_runs_the_tour_and_all_examples() {
         "examples/tour.sh",
         "scripts/clients \"$address$base_path\"",
         "scripts/openapi \"$address\"",
+        "scripts/test-package \"$platen\"",
         "scripts/deploy \"$address\"",
     ] {
         assert!(read("scripts/test").contains(run), "{run}");
