@@ -57,8 +57,11 @@ fn every_adr_has_the_same_form() {
 #[test]
 fn every_message_is_documented_byte_for_byte() {
     let source = read("crates/http-actix/src/error.rs");
-    let table = source.split("fn wording(").nth(1).expect("the table of messages").split("\n}\n").next().unwrap();
-    let messages: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
+    let tables = ["fn answer(", "fn refusal_answer("].map(|name| {
+        let table = source.split(name).nth(1).expect("a table of messages");
+        table.split("\n    }\n\n").next().unwrap().split("\n}\n").next().unwrap()
+    });
+    let messages: Vec<&str> = tables.iter().flat_map(|table| table.split('"').skip(1).step_by(2)).collect();
     assert!(messages.len() >= 40, "the table was not read: {messages:?}");
     let document = read("docs/api-messages.md");
     let missing = messages.into_iter().filter(|message| !document.contains(&format!("| `{message}` |")));

@@ -6,7 +6,8 @@ use tidy::workspace::{none_of, read};
 fn keys() -> Vec<(String, Option<String>)> {
     let source = read("crates/server/src/config/keys.rs");
     let table = source.split("KEYS: &[Key] = &[").nth(1).expect("the table KEYS");
-    let table = table.split("\n];").next().unwrap();
+    let table = table.split("\n];").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let table = table.replace("( \"", "(\"");
     let mut keys = Vec::new();
     for entry in table.split("key(\"").flat_map(|piece| piece.split("secret(\"")).skip(1) {
         let (name, rest) = entry.split_once('"').unwrap();
