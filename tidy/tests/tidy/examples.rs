@@ -4,7 +4,9 @@ use tidy::workspace::{none_of, read, sources};
 
 /// The lines of a text without blanks around them and without empty ones, each with a line break.
 fn lines(text: &str) -> String {
-    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.push("");
+    lines.join("\n")
 }
 
 #[test]
