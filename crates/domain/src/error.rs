@@ -14,7 +14,7 @@ pub type Outcome<T> = Result<T, Failure>;
 /// Why a use case failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The request is at fault; the client is told why.
+    /// The request is wrong; the client gets the reason.
     #[error("refused: {:?} ({})", .0.reason, .0.detail)]
     Refused(Refusal),
     /// We are at fault: 500, with the cause in our log only (decision R4).

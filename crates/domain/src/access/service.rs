@@ -23,7 +23,7 @@ pub enum CredentialMessages {
     CrashReport,
 }
 
-/// Why nobody is admitted.
+/// Why authentication failed.
 #[derive(Debug)]
 pub struct AuthenticationFailure {
     pub failure: Failure,
@@ -47,7 +47,7 @@ impl AuthenticationFailure {
     }
 }
 
-/// The computer whose `HardwareHash` somebody sent who wasn't admitted.
+/// The computer whose `HardwareHash` was sent, although authentication failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimedComputer {
     pub organization: OrganizationId,

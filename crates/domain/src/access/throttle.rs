@@ -41,7 +41,7 @@ type Admitted = (IpAddr, CredentialDigest);
 struct Failures {
     /// When it has made up for all of them.
     clear: Timestamp,
-    /// Until when nobody needs to be told again that it has none left.
+    /// Until when the log needs no further warning about this client.
     told: Option<Timestamp>,
 }
 
@@ -65,7 +65,7 @@ impl Throttle {
             state.clients.remove(&client);
             return None;
         }
-        // The clock may have been set back: nobody waits for longer than the window.
+        // The clock may have been set back: no client waits for longer than the window.
         let wait = self.wait_until(clear, now)?.min(self.window);
         // What isn't there can't be guessed.
         let fingerprint = sent.fingerprint()?;
@@ -74,7 +74,7 @@ impl Throttle {
 
     /// Takes note of what came of a look-up: `caller`, or nobody. Only credentials that were sent can fail; the crash
     /// report passes over an invalid `MisKey` beside a valid `HardwareHash` (decision A5), which is counted all the same.
-    /// Answers whether somebody is to be told that the client has no failure left: once in a window.
+    /// Returns whether to warn that the client has no attempts left: once in a window.
     #[must_use]
     pub fn note(&self, client: IpAddr, sent: &SentCredentials, caller: Option<&Caller>, now: Timestamp) -> bool {
         let Some(fingerprint) = sent.fingerprint().filter(|_| !self.step.is_zero()) else {

@@ -114,7 +114,7 @@ pub trait BlobStore: Send + Sync + 'static {
 }
 
 /// A blob being written. It is invisible until `finish` returns. Dropped without `finish`, it leaves
-/// nothing behind, or at most what [`BlobStore::sweep_unfinished`] removes.
+/// nothing, or at most what [`BlobStore::sweep_unfinished`] removes.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait BlobWriter: Send {
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(crash_report.to_string(), "crash-reports/ab/abcdef01-2345-6789-abcd-ef0123456789");
     }
 
-    /// What a store lists beside our blobs is never taken for one.
+    /// Other files in a store are never taken for blobs.
     #[test]
     fn a_key_that_we_never_made_is_refused() {
         let foreign = [

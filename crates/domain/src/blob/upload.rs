@@ -92,7 +92,7 @@ impl Upload {
     }
 }
 
-/// When contents count as discarded that need no grace: what no record has referred to, nobody downloads.
+/// When contents count as discarded that need no grace: no client downloads content that no record has referred to.
 fn long_ago() -> Timestamp {
     Timestamp::from_micros(0)
 }

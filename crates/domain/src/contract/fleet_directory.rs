@@ -26,7 +26,7 @@ pub async fn records_of_another_organization_are_not_found(stores: &Stores) -> K
     Ok(())
 }
 
-/// What nobody registered is not found, and each kind has its own GUIDs.
+/// An unregistered record is not found, and each kind has its own GUIDs.
 pub async fn unknown_records_are_not_found(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let own = acme_records();

@@ -72,7 +72,7 @@ pub async fn a_new_key_for_nobody_in_the_file_is_not_registered(stores: &Stores)
     Ok(())
 }
 
-/// Operation: another key in the file is left out, and the operator is told.
+/// Operation: another key in the file is ignored, with a warning.
 pub async fn another_key_for_a_user_who_has_one_is_left_out(stores: &Stores) -> Kept {
     two_organizations(stores).await?;
     let fleet = Fleet { organizations: vec![with_user(ACME, "Ann", Some(FIRST))] };
@@ -171,7 +171,7 @@ pub async fn keys_of_unknown_users_are_a_conflict(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// A key that somebody has or had is issued to nobody.
+/// A key that a user has or had is never issued again.
 pub async fn issuing_a_key_that_is_taken_is_a_conflict(stores: &Stores) -> Kept {
     two_organizations(stores).await?;
     stores.fleet_registry.revoke_keys(ACME, "Bob", at(1)).await?;

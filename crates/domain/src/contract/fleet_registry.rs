@@ -131,7 +131,7 @@ pub async fn what_a_file_leaves_out_stays_as_it_is(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Decision T15: at first nobody is a publisher.
+/// Decision T15: at first no organization is a publisher.
 pub async fn an_organization_is_no_publisher_at_first(stores: &Stores) -> Kept {
     register(stores, FleetOrganization { name: "New".to_owned(), ..FleetOrganization::default() }).await?;
     assert_eq!(stores.fleet_registry.export(None).await?.organizations[0].publisher, Some(false));
@@ -230,7 +230,7 @@ pub async fn a_preview_tells_what_applying_would_do_and_does_nothing(stores: &St
     Ok(())
 }
 
-/// What nobody has registered yet is all new, and what would be refused is refused.
+/// Unregistered records are new, and what would be refused is refused.
 pub async fn a_preview_of_a_new_fleet_adds_all_of_it_and_conflicts_are_seen(stores: &Stores) -> Kept {
     let fleet = a_fleet();
     let changes = stores.fleet_registry.preview(&fleet, &[], at(0)).await?.changes(&fleet);

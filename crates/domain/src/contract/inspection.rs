@@ -23,7 +23,7 @@ pub async fn organizations_are_listed_by_name(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// A name that nobody bears names nobody.
+/// An unknown name finds no organization.
 pub async fn one_organization_is_found_by_its_exact_name(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for (id, name) in [(acme, ACME), (zenith, ZENITH)] {

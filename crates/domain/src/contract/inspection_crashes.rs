@@ -11,7 +11,7 @@ use crate::testing::{a_blob_key, a_crash_report, at, numbered};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 
-/// How many parts it has and how large they are is told, and everything else.
+/// A report is listed with all its values, the number of its parts and their size.
 pub async fn a_report_is_listed_without_its_parts(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     for (number, text) in (1..).zip(TEXTS) {
@@ -54,7 +54,7 @@ pub async fn what_a_listed_report_lacks_stays_absent(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// By time; of one time the higher id comes first, whoever's it is.
+/// By time; at one time the higher id comes first, whatever its organization.
 pub async fn reports_of_several_organizations_are_in_one_order(stores: &Stores) -> Kept {
     let ids = organizations(stores, &[false, false, false, false]).await?;
     for (number, second) in (0..).zip([5, 1, 5, 3, 3, 9, 3, 1]) {

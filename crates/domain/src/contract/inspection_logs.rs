@@ -43,7 +43,7 @@ pub async fn an_entry_is_shown_with_its_time_of_receipt(stores: &Stores) -> Kept
     Ok(())
 }
 
-/// By time; of one time the last received comes first, whoever's it is.
+/// By time; at one time the last received comes first, whatever its organization.
 pub async fn entries_of_several_organizations_are_in_one_order(stores: &Stores) -> Kept {
     let ids = organizations(stores, &[false, false, false, false]).await?;
     for (number, second) in (0..).zip([5, 1, 5, 3, 3, 9, 3, 1]) {

@@ -133,7 +133,7 @@ pub async fn filters_of_refusals_combine(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// However many there are of one owner, the newest stay, and nobody else's go.
+/// However many refusals one owner has, its newest stay, and those of other owners stay too.
 pub async fn of_each_owner_the_newest_refusals_stay(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let other = a_refusal(Owner::Organization(zenith));

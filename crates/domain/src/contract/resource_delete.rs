@@ -117,7 +117,7 @@ pub async fn a_resource_in_use_can_be_updated(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// What is deleted leaves no Timestamp behind: the GUID is free for any resource.
+/// A deletion leaves no Timestamp: the GUID is free for any resource.
 pub async fn a_deleted_resource_can_be_added_again_with_an_older_timestamp(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     stores.resources.store(acme, NewResource { modified: at(9), ..a_resource(1) }, at(0)).await?;

@@ -29,7 +29,7 @@ pub async fn a_public_resource_of_a_publisher_is_published(stores: &Stores) -> K
     Ok(())
 }
 
-/// Decision T15: nobody else can put content before other organizations.
+/// Decision T15: only publishers can put content before other organizations.
 pub async fn a_public_resource_of_another_organization_is_not_published(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     stores.resources.store(acme, public(1, 1, at(0)), at(0)).await?;
@@ -176,7 +176,7 @@ pub async fn an_updated_resource_is_found_under_its_new_pmm_values_only(stores: 
     Ok(())
 }
 
-/// No length of a value is too long to be found, and none hides a difference behind it.
+/// Values of any length are found, and a difference at any place counts.
 pub async fn very_long_pmm_values_are_told_apart_by_their_last_character(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let long = |last: &str| format!("{}{last}", "Ärmel ".repeat(2_000));

@@ -246,7 +246,7 @@ pub async fn concurrent_removals_remove_each_record_once(stores: &Stores) -> Kep
     Ok(())
 }
 
-/// The batch ends whole even if whoever asked for it goes away.
+/// The batch is completed even if its caller goes away.
 pub async fn a_removal_that_was_begun_ends_without_its_caller(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let ids = 1..=20;

@@ -78,7 +78,7 @@ pub struct CrashPart {
     pub checksum: Sha1Checksum,
 }
 
-/// A report, whose parts are told by `P`.
+/// A report whose parts are described by `P`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrashReport<P> {
     pub id: CrashReportId,
@@ -97,7 +97,7 @@ pub struct CrashReport<P> {
 }
 
 impl<P> CrashReport<P> {
-    /// The same report with its parts told by something else.
+    /// The same report with another description of its parts.
     #[must_use]
     pub fn with_parts<Q>(self, parts: Q) -> CrashReport<Q> {
         CrashReport {

@@ -111,7 +111,7 @@ impl CrashReportService {
         };
         let id = report.id;
         let keys: Vec<BlobKey> = report.parts.iter().map(|part| part.key.clone()).collect();
-        // After a failure here nobody knows whether the step was committed: its blobs must stay.
+        // After a failure here the step may have been committed: its blobs must stay.
         let stored = self.reports.add(caller.organization, report).await;
         if matches!(stored, Err(StoreError::Overloaded)) {
             // But this one says that it wasn't begun.
@@ -211,7 +211,7 @@ impl CrashReportService {
         }
     }
 
-    /// Takes the dumps and attachments out that don't fit beside call stack and Xml (decision C6).
+    /// Removes the dumps and attachments that don't fit with call stack and Xml (decision C6).
     fn take_excess(&self, parts: &mut [Part], places: &[PartRole]) -> Vec<Uploaded> {
         let required = parts.iter().zip(places).filter(|(_, place)| is_required(**place));
         let mut size: u64 = required.map(|(part, _)| part.size).sum();
@@ -235,7 +235,7 @@ impl CrashReportService {
             .enumerate()
             .filter(|(_, (part, _))| part.uploaded.is_none())
             .map(|(position, (part, place))| {
-                // Of a body that was given up nobody knows how long its last part is.
+                // The size of the last part is unknown if the rest of the body wasn't read.
                 let at_least = if whole || position + 1 < parts.len() { "" } else { "at least " };
                 format!("{} of {at_least}{} bytes", place.as_str(), part.size)
             })

@@ -7,7 +7,7 @@ use super::{Applied, Fleet, FleetOrganization, FleetRegistry, KeyRevocation, New
 use crate::clock::{Clock, IdSource};
 use std::sync::Arc;
 
-/// The use cases behind `platen fleet` and `platen key`.
+/// The use cases of `platen fleet` and `platen key`.
 pub struct FleetService {
     registry: Arc<dyn FleetRegistry>,
     clock: Arc<dyn Clock>,

@@ -4,7 +4,7 @@ use crate::text::Folded;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-/// A name that was registered beside one that differs from it by case only.
+/// A new name that differs from a registered one by case only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimilarName {
     pub name: String,

@@ -1,4 +1,4 @@
-//! Records as the operator sees them, beside what clients see of them.
+//! Records as the operator sees them: more than clients see.
 
 use crate::caller::OrganizationId;
 use crate::crash_report::CrashReport;

@@ -81,7 +81,7 @@ pub struct NewRefusal {
     pub user: Option<String>,
     /// The computer that called, or that was named by its `HardwareHash`.
     pub computer: Option<ComputerGuid>,
-    /// The organization of the computer that was named by somebody who wasn't admitted.
+    /// The organization of the computer that an unauthenticated request named.
     pub named: Option<OrganizationId>,
     /// The `SerialNumber` and the `ApplicationVersion` that were sent: printable, cut where they are long, and empty
     /// where there was none.
@@ -92,7 +92,7 @@ pub struct NewRefusal {
     pub status: u16,
     /// [`crate::error::Reason::code`], or a word of the same kind.
     pub reason: String,
-    /// The particulars that the client was told (decision R11).
+    /// The details that the client got (decision R11).
     pub detail: String,
     pub request_id: String,
 }

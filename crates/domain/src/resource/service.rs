@@ -168,7 +168,7 @@ impl ResourceService {
             meta: description.meta,
             content: StoredContent { key: file.key.clone(), size: file.size },
         };
-        // After a failure here nobody knows whether the step was committed: the blob must stay.
+        // After a failure here the step may have been committed: the blob must stay.
         let stored = self.resources.store(caller.organization, resource.clone(), self.clock.now()).await;
         if matches!(stored, Err(StoreError::Overloaded)) {
             // But this one says that it wasn't begun.

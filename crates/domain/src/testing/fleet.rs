@@ -19,7 +19,7 @@ pub const ACME_SERIAL: &str = "SN-1000";
 pub const ZENITH: &str = "Zenith Media";
 /// The `MisKey` of Zoe, a user of Zenith Media.
 pub const ZOE_KEY: &str = "zoe-key-0123456789";
-/// The `HardwareHash` of Zenith Media's computer, which is assigned to nobody.
+/// The `HardwareHash` of Zenith Media's computer, which has no user.
 pub const ZENITH_HASH: &str = "HH-0002";
 /// The `SerialNumber` of Zenith Media's computer.
 pub const ZENITH_SERIAL: &str = "SN-2000";

@@ -1,4 +1,4 @@
-//! Every database port in memory: one state behind one lock, so that each method is one atomic step.
+//! Every database port in memory: one state with one lock, so that each method is one atomic step.
 
 mod directories;
 mod fleet_state;

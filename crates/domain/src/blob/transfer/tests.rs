@@ -76,7 +76,7 @@ async fn what_has_another_size_at_its_destination_is_copied_anew() {
     assert_eq!(to.content(&references[0].key).unwrap(), "whole");
 }
 
-/// A database may be moved alone, beside the same contents.
+/// A database may be moved alone, over the same contents.
 #[tokio::test]
 async fn nothing_is_lost_where_both_sides_are_one_store() {
     let one = blobs();

@@ -1,4 +1,4 @@
-//! Taking crash reports in over fakes: what is stored, what is dropped, and that nothing is left behind.
+//! Taking crash reports in over fakes: what is stored, what is dropped, and that nothing else is left.
 
 mod clean_up;
 mod sizes;

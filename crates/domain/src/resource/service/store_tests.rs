@@ -1,4 +1,4 @@
-//! Adding and updating over fakes: what is stored, what is answered, and that nothing is left behind.
+//! Adding and updating over fakes: what is stored, what is returned, and that nothing else is left.
 
 mod clean_up;
 mod limits;

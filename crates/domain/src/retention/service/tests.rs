@@ -1,4 +1,4 @@
-//! Which records go, batch by batch, over a store that is told what to answer.
+//! Which records are removed, batch by batch, over a mocked store.
 
 use super::*;
 use crate::caller::OrganizationId;

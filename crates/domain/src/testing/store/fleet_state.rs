@@ -137,7 +137,7 @@ impl FleetState {
         found
     }
 
-    /// Registers a key that nobody has or had.
+    /// Registers a key that no user has or had.
     pub(super) fn register_key(&mut self, id: OrganizationId, key: &NewKey) -> Result<(), FleetConflict> {
         if self.keys.iter().any(|registered| registered.digest == key.digest()) {
             let record = user_record(&key.organization, &key.user);
@@ -188,7 +188,7 @@ impl FleetState {
             return Ok(());
         };
         let key = NewKey { organization: organization.name.clone(), user: user.name.clone(), mis_key };
-        // A key of somebody else is an error even where this user needs none.
+        // The key of another user is an error even if this user needs none.
         let live = match self.keys.iter().find(|registered| registered.digest == key.digest()) {
             Some(registered) if own(&registered) => !registered.revoked,
             None if !keyless => false,

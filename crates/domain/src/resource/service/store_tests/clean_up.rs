@@ -81,7 +81,7 @@ async fn a_write_that_fails_is_given_up_and_what_was_never_published_needs_no_re
 #[tokio::test]
 async fn a_blob_whose_publication_failed_is_left_to_the_sweep_else_removed() {
     for (ledger_works, deletions) in [(true, 0), (false, 1)] {
-        // With its grace: it may appear when the failure has long been told.
+        // With its grace period: the content may appear long after the failure was returned.
         let (blobs, ledger) = (failing_blobs(true, deletions), ledger(at(0), ledger_works));
         let service = Bench::new().service(MockResourceRepository::new(), Arc::new(blobs), Arc::new(ledger));
         let outcome = service.store(&a_caller(ACME), None, &mut InMemoryParts::new(body()), &read_description).await;

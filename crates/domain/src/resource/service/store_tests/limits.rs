@@ -30,7 +30,7 @@ async fn a_json_part_over_the_limit_is_too_large() {
 
 #[tokio::test]
 async fn a_json_file_over_the_limit_of_json_parts_is_a_file() {
-    // Decision T11: it is no JSON part beside one named JsonString.
+    // Decision T11: a part with a JSON content type is the file if another one is named JsonString.
     let (bench, (resources, asked)) = (Bench::new(), storing());
     let large = InMemoryPart::named("f").content_type("application/json").chunk(of_size(1500));
     bench.add(resources, None, vec![large, json_string(&described(&of_size(1500)))]).await.unwrap();
