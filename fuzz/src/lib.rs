@@ -3,14 +3,12 @@
 
 mod bench;
 mod crash_reports;
-mod framings;
 mod heads;
 mod jsons;
 mod texts;
 mod uploads;
 
 pub use crash_reports::crash_report;
-pub use framings::framing;
 pub use heads::headers;
 pub use jsons::json;
 pub use texts::text;

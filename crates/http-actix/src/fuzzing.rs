@@ -1,33 +1,40 @@
-//! What reads requests, for the targets of `fuzz/` (ADR 55). It is built with the feature `fuzzing`
-//! only, and holds no rule of its own: each function calls what the handlers call.
+//! What reads requests, for the targets of `fuzz/` (ADR 55). It is built with the feature `fuzzing` only, and holds no
+//! rule of its own: each function calls what the handlers call.
 
-use crate::client::{self, Network};
-use crate::conditional::{Delivery, Validators, decide};
-use crate::exchange::{declared_length, framing};
+use crate::answer::Format;
+use crate::error::ApiError;
+use crate::extract::coding::Coding;
+use crate::extract::content_type::{require_json, require_multipart};
+use crate::extract::credentials;
+use crate::extract::headers::joined;
 use crate::extract::multipart::MultipartParts;
-use crate::extract::{credentials, media};
-use crate::format::Format;
-use crate::headers::{joined, texts};
-use crate::http_date;
-use crate::intake::{BodyReader, Coding};
-use crate::wire::{Framing, follow};
-use actix_http::ServiceConfig;
-use actix_http::h1::{Codec, Message, MessageType};
-use actix_rt::{System, SystemRunner};
-use actix_web::http::header::{ACCEPT, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue};
-use bytes::{Bytes, BytesMut};
+use crate::middleware::client::{self, Network};
+use crate::resource::conditional::{Delivery, Validators, decide, http_date, timestamp};
+use actix_web::HttpRequest;
+use actix_web::http::Method;
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
+use actix_web::test::TestRequest;
+use bytes::Bytes;
 use domain::access::SentCredentials;
 use domain::body::PartSource;
 use domain::timestamp::Timestamp;
 use std::future::Future;
 use std::net::IpAddr;
 use std::ops::Range;
-use tokio_util::codec::Decoder;
+use tokio::sync::mpsc;
 
 /// The parts of a body, and what feeds it: each piece arrives when the one before was taken.
 pub fn parts(pieces: Vec<Bytes>, boundary: &str) -> (impl PartSource + use<>, impl Future<Output = ()> + use<>) {
-    let (body, fed) = BodyReader::fed(pieces);
-    (MultipartParts::new(body, boundary.to_owned()), fed)
+    let (sender, receiver) = mpsc::channel(1);
+    let feed = async move {
+        for piece in pieces {
+            // The receiver is gone where this fails.
+            if sender.send(Ok(piece)).await.is_err() {
+                return;
+            }
+        }
+    };
+    (MultipartParts::new(receiver, boundary), feed)
 }
 
 /// What of a file is answered to the headers of a request.
@@ -36,6 +43,7 @@ pub enum Answered {
     Whole,
     Part(Range<u64>),
     NotModified,
+    PreconditionFailed,
     Unsatisfiable,
 }
 
@@ -43,8 +51,7 @@ pub enum Answered {
 pub struct Head(HeaderMap);
 
 impl Head {
-    /// Reads one header a line, its name before the first colon. What no request can hold once actix has read it is
-    /// left out.
+    /// Reads one header a line, its name before the first colon. What no request can hold is left out.
     pub fn read<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut map = HeaderMap::new();
         for line in lines {
@@ -55,6 +62,11 @@ impl Head {
             }
         }
         Self(map)
+    }
+
+    fn request(&self, method: Method) -> HttpRequest {
+        let request = TestRequest::default().method(method);
+        self.0.iter().fold(request, |request, header| request.append_header(header)).to_http_request()
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -71,36 +83,34 @@ impl Head {
     }
 
     /// For a file of this checksum, time and size.
-    pub fn answered(&self, is_get: bool, etag: &str, modified: Timestamp, size: u64) -> Answered {
-        match decide(&self.0, is_get, &Validators { etag: etag.to_owned(), modified, size }) {
-            Delivery::Whole => Answered::Whole,
-            Delivery::Part(range) => Answered::Part(range),
-            Delivery::NotModified => Answered::NotModified,
-            Delivery::Unsatisfiable => Answered::Unsatisfiable,
+    pub fn answered(&self, is_get: bool, checksum: &str, modified: Timestamp, size: u64) -> Answered {
+        let request = self.request(if is_get { Method::GET } else { Method::HEAD });
+        match decide(&request, &Validators { checksum: checksum.to_owned(), modified, size }) {
+            Ok(Delivery::Whole) => Answered::Whole,
+            Ok(Delivery::Part(range)) => Answered::Part(range),
+            Ok(Delivery::NotModified) => Answered::NotModified,
+            Err(ApiError::RangeNotSatisfiable { .. }) => Answered::Unsatisfiable,
+            Err(_) => Answered::PreconditionFailed,
         }
     }
 
     /// The boundary of a multipart body, if it is one.
     pub fn boundary(&self) -> Option<String> {
-        media::require_multipart(&self.0).ok()
+        require_multipart(&self.0).ok()
     }
 
     pub fn is_json(&self) -> bool {
-        media::require_json(&self.0).is_ok()
+        require_json(&self.0).is_ok()
     }
 
     /// The content coding, or what isn't known of it.
     pub fn coding(&self) -> Result<String, String> {
-        Coding::parse(&texts(&self.0, &CONTENT_ENCODING)).map(|coding| format!("{coding:?}"))
-    }
-
-    pub fn declared_length(&self) -> Option<u64> {
-        declared_length(&self.0)
+        Coding::of(&self.0).map(|coding| format!("{coding:?}"))
     }
 
     /// The content type of the answer.
     pub fn format(&self) -> &'static str {
-        Format::negotiate(texts(&self.0, &ACCEPT).iter().map(String::as_str)).content_type()
+        Format::accepted(&self.request(Method::POST)).content_type()
     }
 
     /// The address that the request is counted by.
@@ -111,30 +121,6 @@ impl Head {
 
 /// A date of HTTP, and how it is written.
 pub fn date(text: &str) -> Option<(Timestamp, String)> {
-    http_date::parse(text).map(|moment| (moment, http_date::format(moment)))
-}
-
-thread_local! {
-    /// What a codec needs, and the runtime that this needs.
-    static CODECS: (SystemRunner, ServiceConfig) = {
-        let system = System::new();
-        let config = system.block_on(async { ServiceConfig::default() });
-        (system, config)
-    };
-}
-
-/// Where the first request in the bytes of a connection ends, as actix reads it; and the same as [`wire`](crate::wire)
-/// tells it, by these bytes in pieces of each of `sizes`. `None` for bytes that actix refuses, waits on, or hands over to
-/// another protocol: there it closes the connection, or everything that follows belongs to the request.
-pub fn ends(connection: &[u8], sizes: &[usize]) -> Option<(usize, Vec<Option<usize>>)> {
-    let (mut codec, mut bytes) = (CODECS.with(|(_, config)| Codec::new(config.clone())), BytesMut::from(connection));
-    let Ok(Some(Message::Item(request))) = codec.decode(&mut bytes) else {
-        return None;
-    };
-    if !matches!(codec.message_type(), MessageType::None) {
-        while let Message::Chunk(Some(_)) = codec.decode(&mut bytes).ok()?? {}
-    }
-    let framing = framing(request.head());
-    let told = sizes.iter().map(|&size| follow(connection, size, framing)).collect();
-    (framing != Framing::Open).then(|| (connection.len() - bytes.len(), told))
+    let moment = timestamp(text.parse::<HttpDate>().ok()?);
+    Some((moment, http_date(moment).to_string()))
 }

@@ -1,7 +1,7 @@
 //! The operations of resources (interface 4.1–4.6).
 
 pub(crate) mod add;
-mod conditional;
+pub(crate) mod conditional;
 pub(crate) mod delete;
 pub(crate) mod get_file;
 pub(crate) mod info;

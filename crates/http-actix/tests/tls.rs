@@ -1,4 +1,4 @@
-//! Everything that holds for plain connections holds within TLS (ADR 37), and
+//! Everything that holds for plain connections holds within TLS, and
 //! what TLS adds.
 
 #[path = "messages/connections.rs"]

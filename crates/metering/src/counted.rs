@@ -1,11 +1,12 @@
-//! Things that a gauge counts while they exist.
+//! What is there for a while, counted by a gauge.
 
 use crate::GaugeHandle;
 
-/// Adds one to a gauge until it is dropped.
+/// One thing that is there, counted by a gauge until it is dropped.
 pub struct Counted(GaugeHandle);
 
 impl Counted {
+    /// Counts one more.
     #[must_use]
     pub fn by(gauge: &GaugeHandle) -> Self {
         gauge.increment(1.0);

@@ -1,4 +1,4 @@
-//! Background work of the server.
+//! What the server does beside answering requests.
 
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;

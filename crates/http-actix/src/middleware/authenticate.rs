@@ -2,7 +2,6 @@
 //! are known, so that 404 and 405 need no credentials.
 
 use super::context::{RequestContext, shared};
-use super::meters;
 use crate::error::ApiError;
 use crate::extract::credentials;
 use actix_web::Error;
@@ -48,7 +47,7 @@ async fn find_caller(
     let found = access.authenticate(sent, messages).await;
     if let Err(AuthenticationFailure { failure: Failure::Refused(refusal), computer }) = &found {
         context.set_claimed(*computer);
-        meters::authentication_failed(refusal.reason.code());
+        shared.meters.authentication_failed(refusal.reason.code());
         log_failure(context, sent, refusal);
     }
     let was_looked_up = found.as_ref().err().is_none_or(AuthenticationFailure::is_wrong);

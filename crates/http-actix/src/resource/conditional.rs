@@ -1,6 +1,9 @@
 //! What of a file a request asks for: all, a range, or nothing because the client has it; and whether the file is the
 //! one that the client means (decision T17).
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::ApiError;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -107,7 +110,7 @@ fn range_applies(request: &HttpRequest, file: &Validators) -> bool {
     }
 }
 
-fn timestamp(date: HttpDate) -> Timestamp {
+pub(crate) fn timestamp(date: HttpDate) -> Timestamp {
     let since_epoch = SystemTime::from(date).duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
 }

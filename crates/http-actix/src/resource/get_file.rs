@@ -73,6 +73,8 @@ pub(crate) fn description() -> Description {
     Description::new("Get the file of a resource", about)
         .header("Range", range, text(""))
         .header("If-Range", "An ETag or a date: the range counts only if the file is still that one.", text(""))
+        .header("If-Match", "ETags: 412 if the file has none of them.", text(""))
+        .header("If-Unmodified-Since", "A date: 412 if the file was modified since.", text(""))
         .header("If-None-Match", "ETags: 304 if the file has one of them.", text(""))
         .header("If-Modified-Since", "A date: 304 if the file wasn't modified since.", text(""))
         .answers(StatusCode::OK, "The file.", file(), whole)
@@ -80,4 +82,5 @@ pub(crate) fn description() -> Description {
         .answers(StatusCode::NOT_MODIFIED, "What the client has is still the file.", None, validators())
         .refuses([Reason::ResourceNotFound])
         .fails(ApiError::RangeNotSatisfiable { size: 0 })
+        .fails(ApiError::PreconditionFailed { etag: String::new() })
 }

@@ -240,15 +240,15 @@ fn a_head_that_is_not_complete_in_time_is_refused() {
 
 #[test]
 fn a_client_that_stops_reading_is_given_up() {
-    let server = Server::with(Options { read_timeout: Duration::from_secs(1), ..Options::default() });
+    let server = Server::with(Options { read_timeout: Duration::from_secs(2), ..Options::default() });
     // More than lies in the buffers of a connection.
     let content = vec![7; 32 * 1024 * 1024];
     server.connect().send(&add_label(GUID, &content)).assert_success("Resource successfully added");
     let file = Request::get(&format!("/api/v2/resource/{GUID}"));
     let mut connection = server.connect();
     connection.write(&file.bytes());
-    // The system looks at the timeout when it probes the client: after 0.2, 0.6, 1.4 and 3 seconds.
-    std::thread::sleep(Duration::from_secs(5));
+    // The system looks at the timeout when it probes the client: after 0.2, 0.6, 1.4, 3 and 6.2 seconds.
+    std::thread::sleep(Duration::from_secs(8));
     assert!(connection.try_read_reply("GET").is_err(), "what is left isn't sent any more");
     // One that reads is served whole.
     assert!(server.connect().send(&file).body == content);
@@ -278,9 +278,13 @@ fn a_head_that_cannot_be_read_is_refused() {
         let mut kept = server.connect();
         kept.send(&running()).assert_success("Server is running");
         for connection in [&mut fresh, &mut kept] {
-            // The answer may come, and the connection close, before all of it was sent.
+            // The answer may come, and the connection close, before all of it was sent: then it may be lost.
             connection.try_write(head.as_bytes());
-            assert_unreadable(connection, status);
+            match connection.try_read_reply("GET") {
+                Ok(reply) => assert_eq!(reply.status, status),
+                Err(end) => assert!(head.len() > 400_000, "{end}"),
+            }
+            assert!(connection.is_closed());
         }
     }
 }

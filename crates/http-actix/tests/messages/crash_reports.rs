@@ -94,6 +94,43 @@ fn what_is_no_form_is_refused() {
 }
 
 #[test]
+fn parts_are_never_mixed() {
+    // Decision T12: an empty dump without a line break of its own, before the Xml.
+    let server = Server::start();
+    let request =
+        crash_request(&[call_stack(), part("dump", "application/octet-stream", ""), part("Xml", "text/xml", "<a/>")]);
+    let body = String::from_utf8(request.body.clone()).unwrap();
+    let mixed = body.replace("octet-stream\r\n\r\n\r\n--", "octet-stream\r\n\r\n--");
+    assert_ne!(mixed, body);
+    let reply = server.send(request.body(mixed));
+    reply.assert_error(415, "This request is not properly formatted");
+    assert!(reply.detail().starts_with("part 2 can't be read"), "{}", reply.detail());
+    assert!(server.kept.contents().is_empty());
+}
+
+#[test]
+fn a_control_character_in_a_file_name_loses_no_report() {
+    // Decision T12: ISO-2022-JP as some clients send it.
+    let server = Server::start();
+    let head = "Content-Disposition: form-data; name=\"dump\"; filename=\"\u{1b}$B%@\u{1b}(B.dmp\"\r\n";
+    let report = stored(&server, &add(&server, &[call_stack(), raw_part(head, "dump")]));
+    let dump = report.parts.iter().find(|part| part.place == PartRole::Dump).unwrap();
+    assert_eq!(dump.file_name.as_deref(), Some("?$B%@?(B.dmp"));
+}
+
+#[test]
+fn an_encoded_part_is_refused_and_the_detail_says_so() {
+    let server = Server::start();
+    let stack = raw_part(
+        "Content-Disposition: form-data; name=\"CallStack\"\r\nContent-Transfer-Encoding: quoted-printable\r\n",
+        "main=20",
+    );
+    let reply = add(&server, &[stack]);
+    reply.assert_error(415, "This request is not properly formatted");
+    assert_eq!(reply.detail(), "part 1 has the Content-Transfer-Encoding quoted-printable, which isn't decoded");
+}
+
+#[test]
 fn headers_of_a_report_are_never_a_reason_to_lose_it() {
     // Decision C3.
     let server = Server::start();

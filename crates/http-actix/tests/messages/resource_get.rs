@@ -113,6 +113,27 @@ fn what_the_client_has_is_not_sent_again() {
 }
 
 #[test]
+fn a_file_that_is_not_the_one_the_client_means_is_not_served() {
+    // Decision T17.
+    let server = stored("2025-06-01T12:00:00.5Z", b"content");
+    let etag = format!("\"{}\"", Sha1Checksum::of(b"content"));
+    let part = file().header("Range", "bytes=0-0");
+    assert_eq!(server.send(part.clone().header("If-Match", &etag)).status, 206);
+    server.send(part.header("If-Match", "\"other\"")).assert_error(412, "Precondition Failed");
+    let since = |date: &str| server.send(file().header("If-Unmodified-Since", date));
+    assert_eq!(since("Sun, 01 Jun 2025 12:00:00 GMT").status, 200);
+    since("Sun, 01 Jun 2025 11:59:59 GMT").assert_error(412, "Precondition Failed");
+}
+
+#[test]
+fn an_empty_file_ignores_a_range() {
+    // Decision T17.
+    let server = stored("2025-06-01T12:00:00Z", b"");
+    let reply = server.send(file().header("Range", "bytes=0-9"));
+    assert_eq!((reply.status, reply.header("Content-Length")), (200, Some("0")));
+}
+
+#[test]
 fn last_modified_is_never_later_than_now() {
     // Decision T17.
     let server = stored("2999-01-01T00:00:00Z", b"content");
