@@ -41,8 +41,8 @@ use std::time::Duration;
 #[derive(Debug, Parser)]
 #[command(name = "platen", version, propagate_version = true, disable_help_subcommand = true)]
 struct Cli {
-    /// Configuration to read [default: platen.toml in the current folder, if it is there]
-    #[arg(long, value_name = "FILE", global = true)]
+    /// Configuration to read [default: ./platen.toml, then /etc/platen/platen.toml]
+    #[arg(long, value_name = "FILE", global = true, env = "PLATEN_CONFIG")]
     config: Option<PathBuf>,
 
     #[command(subcommand)]

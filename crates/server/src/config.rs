@@ -15,7 +15,7 @@ pub(crate) use layers::Layers;
 pub(crate) use values::{Address, duration_of as duration};
 
 use adapters_blob::{AccessKey, BlobConfig, S3Config};
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use domain::limits::Limits;
 use domain::retention::RetentionPolicy;
 use http_actix::{Network, UploadBounds};
@@ -24,8 +24,8 @@ use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The file that is read from the current folder where none is named.
-const DEFAULT_FILE: &str = "platen.toml";
+/// The files that are looked for where none is named; the first that exists is read.
+const DEFAULT_FILES: [&str; 2] = ["platen.toml", "/etc/platen/platen.toml"];
 
 /// The effective configuration. `Debug` shows no secret.
 #[derive(Debug)]
@@ -116,11 +116,23 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// Reads the layers: `file`, else `platen.toml` in the current folder if it is there, and the environment.
+/// Reads the layers: `file`, else the first of [`DEFAULT_FILES`] that exists, and the environment.
 pub(crate) fn load(file: Option<&Path>) -> Result<Layers> {
-    let default = Path::new(DEFAULT_FILE);
-    let file = file.or_else(|| default.exists().then_some(default));
+    let file = match file {
+        Some(file) => Some(file),
+        None => find(&DEFAULT_FILES)?,
+    };
     Layers::read(file, std::env::vars_os())
+}
+
+/// The first of these files that exists. A folder that may not be read is an error: its file might exist.
+fn find<'a>(files: &'a [&'a str]) -> Result<Option<&'a Path>> {
+    for file in files.iter().map(Path::new) {
+        if file.try_exists().with_context(|| layers::unreadable(file))? {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
 }
 
 impl Config {

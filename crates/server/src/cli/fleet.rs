@@ -53,10 +53,10 @@ pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCo
         Task::Apply(_) => Missing::Make,
         Task::Export(_) => Missing::Refuse,
     };
-    let made = wiring::missing_file(&config.database);
+    let missing_file = wiring::missing_file(&config.database);
     let (database, _) = wiring::open_database(&config.database, missing).await?;
-    if let Some(file) = made {
-        output::notice(&format!("made the database {}, which was not there", file.display()));
+    if let Some(file) = missing_file {
+        output::note_new_database(&file);
     }
     let done = execute(&wiring::fleet_service(&database), task).await;
     wiring::close(database).await;

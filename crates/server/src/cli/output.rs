@@ -7,6 +7,7 @@ use domain::fleet::{Applied, Changes, NewKey};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::path::Path;
 
 /// Prints one line at once. Whoever has read enough, as `head` does, ends nothing but the reading.
 pub(super) fn line(text: &str) -> Result<()> {
@@ -112,6 +113,11 @@ pub(super) fn notice(text: &str) {
 
 pub(super) fn are_notices_read() -> bool {
     stderr().is_terminal()
+}
+
+/// Says on stderr, also to scripts, that a new database was made: another one may have been meant.
+pub(super) fn note_new_database(file: &Path) {
+    error_line(&visible(&format!("note: made the database {}, which was not there", file.display())));
 }
 
 /// Tells stderr what the operator should know, apart from what the command answers.

@@ -65,7 +65,11 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
     let api = listen::take(&config.http.listener, "http")?;
     let ops = listen::take(&config.ops, "ops")?;
     let blobs = wiring::open_blobs_for_serving(&config.blobs).await?;
+    let missing_file = wiring::missing_file(&config.database);
     let (database, migrated) = wiring::open_database(&config.database, wiring::Missing::Make).await?;
+    if let Some(file) = missing_file {
+        tracing::info!(file = %file.display(), "made a new database");
+    }
     tracing::info!("{}", wiring::told(migrated));
     if !database.claim_serving() {
         tracing::warn!("another server runs over this SQLite database: several need PostgreSQL and a bucket");

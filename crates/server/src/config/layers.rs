@@ -163,7 +163,7 @@ impl Layer {
     /// The file, and the lines on which it sets its keys.
     fn file(path: &Path) -> Result<(Self, BTreeMap<String, usize>)> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the configuration {shown}"))?;
+        let text = std::fs::read_to_string(path).with_context(|| unreadable(path))?;
         let sections: Dict = Toml::from_str(&text).map_err(|error| not_toml(path, &text, &error))?;
         let lines = lines(&text);
         let place = |name: &str| format!("{name} in {}", file_origin(&shown, lines.get(name)));
@@ -224,6 +224,12 @@ impl Provider for Layer {
     fn data(&self) -> figment::Result<Map<Profile, Dict>> {
         Ok(Profile::Default.collect(self.sections.clone()))
     }
+}
+
+/// The error for a file that can't be read. Under `/etc` it belongs to the user that serves.
+pub(super) fn unreadable(file: &Path) -> String {
+    let hint = if file.starts_with("/etc") { " (try sudo -u platen platen …)" } else { "" };
+    format!("cannot read the configuration {}{hint}", file.display())
 }
 
 const DEFAULTS: &str = "the built-in defaults";

@@ -520,3 +520,15 @@ fn log_levels_are_levels_or_directives() {
         assert_eq!(values::log_level(&Raw::Text(bad)), None, "{bad}");
     }
 }
+
+#[test]
+fn the_first_file_that_exists_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["one.toml", "two.toml"].map(|name| folder.path().join(name));
+    let files = [first.to_str().unwrap(), second.to_str().unwrap()];
+    assert_eq!(find(&files).unwrap(), None);
+    std::fs::write(&second, "").unwrap();
+    assert_eq!(find(&files).unwrap(), Some(second.as_path()));
+    std::fs::write(&first, "").unwrap();
+    assert_eq!(find(&files).unwrap(), Some(first.as_path()));
+}

@@ -86,7 +86,9 @@ fn a_variable_that_is_ignored_and_resembles_a_key_is_told_of() {
     let told = "PLATEN_DATABASE_URL in the environment is ignored; was PLATEN_DATABASE__URL meant?";
     let variables = [("PLATEN_DATABASE_URL", "sqlite://elsewhere/platen.db"), ("PLATEN_SERVICE_HOST", "10.0.0.1")];
     let ran = site.run_with(["migrate"], &variables);
-    assert_eq!((ran.code, ran.err), (Some(0), format!("warning: {told}\n")));
+    let made = site.path("data/platen.db");
+    let note = format!("note: made the database {}, which was not there", made.display());
+    assert_eq!((ran.code, ran.err), (Some(0), format!("warning: {told}\n{note}\n")));
     assert!(site.path("data/platen.db").exists() && !site.path("elsewhere").exists());
     // The server says it in its log.
     site.write("file", "");
