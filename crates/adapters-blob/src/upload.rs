@@ -68,7 +68,7 @@ impl BlobWriter for UploadWriter {
         tokio::spawn(async move {
             let result = upload.publish().await.map_err(|error| upload.error("write", &error));
             match result {
-                // If nobody receives the checksum, nobody will refer to the blob.
+                // If the receiver of the checksum is gone, no record will refer to the blob.
                 Ok(checksum) => {
                     if sender.send(Ok(checksum)).is_err() {
                         upload.remove().await;

@@ -2,7 +2,6 @@
 
 use crate::health::Readiness;
 use crate::middleware::client::Network;
-use crate::middleware::meters::Meters;
 use crate::openapi;
 use crate::uploads::{UploadBounds, UploadLimit};
 use actix_web::web::Data;
@@ -67,7 +66,6 @@ impl Api {
         let shared = Shared {
             document: openapi::document(&settings.base_path).into(),
             uploads: UploadLimit::new(settings.uploads),
-            meters: Meters::new(),
             settings,
         };
         Self { services, shared: Data::new(shared) }
@@ -78,7 +76,6 @@ impl Api {
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) uploads: UploadLimit,
-    pub(crate) meters: Meters,
     /// The OpenAPI document.
     pub(crate) document: Bytes,
 }

@@ -33,7 +33,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
 
 /// Leads a browser that asks for the root to the pages.
 pub(crate) fn redirect(base_path: &str) -> Resource {
-    // Relative, so that it works behind a proxy that puts a path of its own before ours.
+    // Relative, so that it works with a proxy that adds a path prefix.
     let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
     resource("/", "GET, HEAD").route(open("docs", move || {
         let location = location.clone();

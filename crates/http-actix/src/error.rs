@@ -35,7 +35,7 @@ pub(crate) enum ApiError {
     PreconditionFailed { etag: String },
     /// Requests of this client have failed to authenticate too often (ADR 42).
     Throttled { wait: Duration },
-    /// As many uploads run as may, and waiting was in vain (ADR 43).
+    /// Too many uploads run, and none ended in time (ADR 43).
     TooManyUploads { full: Full },
     /// A store that is needed can't be reached.
     NotReady,

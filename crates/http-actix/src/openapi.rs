@@ -1,5 +1,5 @@
-//! The OpenAPI document of the interface. Paths come from the one table of routes, messages and
-//! statuses from the one table of answers, the rest from beside the handlers; nothing is said twice.
+//! The OpenAPI document of the interface. Messages and statuses come from the table of responses, the rest from the
+//! `description` next to each handler.
 
 pub(crate) mod description;
 pub(crate) mod schema;
@@ -206,7 +206,7 @@ fn tag(operation: Operation) -> &'static str {
     }
 }
 
-/// One credential with what is asked beside it (decision A2).
+/// One credential with the headers that it needs (decision A2).
 fn requirement(credential: &str) -> SecurityRequirement {
     const NO_SCOPES: [&str; 0] = [];
     SecurityRequirement::new(credential, NO_SCOPES).add("SerialNumber", NO_SCOPES).add("ApplicationVersion", NO_SCOPES)

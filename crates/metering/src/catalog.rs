@@ -1,18 +1,18 @@
-//! Every metric: its kind, name, labels, what it counts, and the buckets of histograms.
+//! Every metric: kind, name, labels, help text, and the buckets of histograms.
 //!
-//! Names begin with `platen_`, counters end in `_total`, and what has a unit names it (`_seconds`,
-//! `_bytes`). Values of labels are in snake case, few, and never of a client's making.
+//! Names begin with `platen_` and end with their unit (`_seconds`, `_bytes`); counters end in `_total`.
+//! Label values are in snake case and few, and no client chooses one.
 
 use crate::kinds::{Counter, Gauge, Histogram, Kind, Metric};
 
-/// Seconds of whole requests and of what they wait for.
+/// Seconds of requests and of their parts.
 const SECONDS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0];
 
-/// Rows of a commit.
+/// Rows of a group commit.
 const ROWS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
-/// Makes a constant of each line, and of all together the list.
+/// Makes a constant of each entry, and the list of all.
 macro_rules! catalog {
     ($($kind:ident $constant:ident $name:literal [$($label:ident)*] $help:literal $(in $buckets:expr)?;)*) => {
         $(
@@ -85,7 +85,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_name_is_ours_and_says_kind_and_unit() {
+    fn every_name_says_kind_and_unit() {
         for metric in ALL {
             let name = metric.name;
             let snake = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_there_twice() {
+    fn every_name_is_unique() {
         let names: BTreeSet<_> = ALL.iter().map(|metric| metric.name).collect();
         assert_eq!(names.len(), ALL.len());
     }

@@ -1,12 +1,11 @@
-//! What is there for a while, counted by a gauge.
+//! Things that a gauge counts while they exist.
 
 use crate::GaugeHandle;
 
-/// One thing that is there, counted by a gauge until it is dropped.
+/// Adds one to a gauge until it is dropped.
 pub struct Counted(GaugeHandle);
 
 impl Counted {
-    /// Counts one more.
     #[must_use]
     pub fn by(gauge: &GaugeHandle) -> Self {
         gauge.increment(1.0);

@@ -1,31 +1,31 @@
-//! The kinds of metrics, each with as many labels as its type says.
+//! The kinds of metrics, with the number of their labels in the type.
 
 use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
 
-/// What a metric is.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Only grows.
     Counter,
     /// Goes up and down.
     Gauge,
-    /// How measured values spread over buckets.
+    /// Counts measured values in buckets.
     Histogram,
 }
 
-/// An entry of the list.
+/// An entry of the catalog.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     pub name: &'static str,
     pub kind: Kind,
     pub help: &'static str,
     pub labels: &'static [&'static str],
-    /// Upper ends of the buckets of a histogram.
+    /// Upper bounds of the buckets of a histogram.
     pub buckets: &'static [f64],
 }
 
 impl Metric {
-    /// The unit, which is the last word of the name where it has one.
+    /// The unit, if the name ends with one.
     #[must_use]
     pub fn unit(&self) -> Option<Unit> {
         match self.name.trim_end_matches("_total").rsplit('_').next() {
@@ -61,7 +61,7 @@ pub struct Counter<const N: usize> {
 }
 
 impl<const N: usize> Counter<N> {
-    /// The handle for these values of the labels, in the order of the list.
+    /// The handle for these label values, in the order of the catalog.
     pub fn with(&self, values: [&str; N]) -> metrics::Counter {
         let key = key(self.name, self.labels, values);
         with_recorder(|recorder| recorder.register_counter(&key, &METADATA))
@@ -76,7 +76,7 @@ pub struct Gauge<const N: usize> {
 }
 
 impl<const N: usize> Gauge<N> {
-    /// The handle for these values of the labels, in the order of the list.
+    /// The handle for these label values, in the order of the catalog.
     pub fn with(&self, values: [&str; N]) -> metrics::Gauge {
         let key = key(self.name, self.labels, values);
         with_recorder(|recorder| recorder.register_gauge(&key, &METADATA))
@@ -91,7 +91,7 @@ pub struct Histogram<const N: usize> {
 }
 
 impl<const N: usize> Histogram<N> {
-    /// The handle for these values of the labels, in the order of the list.
+    /// The handle for these label values, in the order of the catalog.
     pub fn with(&self, values: [&str; N]) -> metrics::Histogram {
         let key = key(self.name, self.labels, values);
         with_recorder(|recorder| recorder.register_histogram(&key, &METADATA))

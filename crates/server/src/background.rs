@@ -1,4 +1,4 @@
-//! What the server does beside answering requests.
+//! Background work of the server.
 
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;

@@ -11,7 +11,7 @@ use std::path::Path;
 const WAITING: i32 = 4096;
 
 /// Takes the address of the listener that the configuration section `section` describes. A bind
-/// file of an earlier run is removed: it names an address that nobody serves any more.
+/// file of an earlier run is removed: its address is no longer served.
 pub(crate) fn take(listener: &Listener, section: &str) -> Result<TcpListener> {
     let bind = &listener.bind;
     let failed = || format!("cannot listen on {bind} ({section}.bind)");

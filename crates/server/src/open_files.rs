@@ -11,7 +11,7 @@ const RESERVED: usize = 64;
 /// What a connection to the database takes at most: three files on `SQLite`.
 const OF_DATABASE_CONNECTION: usize = 4;
 
-/// How many clients may be connected, so that each can have a file open beside its connection, whatever the database takes.
+/// How many clients may be connected, so that each can have an open file next to its connection, with enough left for the database.
 pub(crate) fn connections(of_database: u32) -> usize {
     let reserved = RESERVED + OF_DATABASE_CONNECTION * of_database as usize;
     (allow().saturating_sub(reserved) / 2).max(1)

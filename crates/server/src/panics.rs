@@ -1,4 +1,4 @@
-//! What is told of a panic: where it happened, and never with what (ADR 49).
+//! The panic hook: it logs the place and never a value (ADR 49).
 
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -32,7 +32,7 @@ fn message(payload: &dyn Any) -> &'static str {
     payload.downcast_ref::<&'static str>().copied().unwrap_or(WITHHELD)
 }
 
-/// A panic within the hook of panics would abort the program: nobody need read this.
+/// A panic within the panic hook would abort the program, so failed writes are ignored.
 fn print(line: &str) {
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

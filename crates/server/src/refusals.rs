@@ -1,4 +1,4 @@
-//! Keeps refusals in the database beside the serving: nobody waits for it and nothing fails over it.
+//! Records refusals in the database in the background. No request waits for it or fails because of it.
 
 use domain::clock::Clock;
 use domain::error::error_chain;
@@ -58,7 +58,7 @@ pub(crate) fn start(refusals: Arc<dyn RefusalRepository>) -> (RefusalRecorder, R
 impl RefusalWriter {
     /// Writes what waits, for a bounded time.
     pub(crate) async fn finish(self) {
-        // If nobody listens any more, the task has ended.
+        // If the receiver is gone, the task has ended.
         let _ = self.finish.send(());
         if timeout(LAST_WAIT, self.task).await.is_err() {
             tracing::warn!("the last refusals are not recorded");

@@ -1,4 +1,4 @@
-//! Removes old records beside the serving, in small batches with pauses between, so that intake isn't held up.
+//! Removes old records in the background, in small batches with pauses, so that clients don't wait.
 
 use domain::error::error_chain;
 use domain::retention::{RetainedRecords, RetentionService};

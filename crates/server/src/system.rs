@@ -1,4 +1,4 @@
-//! The real clock and the real randomness behind the ports of `domain::clock`.
+//! The system's clock and randomness for the ports of `domain::clock`.
 
 use domain::clock::{Clock, IdSource};
 use domain::timestamp::Timestamp;
@@ -30,7 +30,7 @@ impl IdSource for RandomIds {
     }
 }
 
-/// Bytes that nobody can guess. Without a source of them no key may be issued, so that a machine
+/// Bytes that can't be guessed. Without a source of them no key may be issued, so that a machine
 /// which has none must not go on.
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];

@@ -103,7 +103,7 @@ fn read_key(file: &PathBuf) -> Result<PrivateKeyDer<'static>> {
     })
 }
 
-/// The error as it reads beside others.
+/// The error as part of a longer message.
 fn told(error: PemError) -> anyhow::Error {
     match error {
         PemError::Io(error) => error.into(),

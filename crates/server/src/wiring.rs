@@ -189,7 +189,7 @@ pub(crate) fn services(database: &Database, blobs: &Arc<dyn BlobStore>, config: 
     }
 }
 
-/// Ready is who reaches both stores.
+/// Ready if both stores can be reached.
 struct Stores {
     database: Database,
     blobs: Arc<dyn BlobStore>,

@@ -70,7 +70,7 @@ async fn a_content_that_is_too_large_is_never_cached() {
     }
 }
 
-/// Otherwise each would be copied in vain.
+/// Otherwise each copy would be wasted.
 #[tokio::test]
 async fn what_is_read_again_after_more_than_can_be_cached_is_not_cached() {
     let count = u128::from(CAPACITY / MAX_CONTENT) + 1;

@@ -29,7 +29,7 @@ pub(crate) enum Coding {
 pub(crate) type Decoder = Pin<Box<dyn AsyncRead>>;
 
 impl Coding {
-    /// Reads `Content-Encoding`; the error says what of it isn't known.
+    /// Reads `Content-Encoding`; the error names the unknown coding.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, String> {
         let headers = texts(headers, &CONTENT_ENCODING);
         let named = headers.iter().flat_map(|header| header.split(',')).map(str::trim);

@@ -2,6 +2,7 @@
 //! are known, so that 404 and 405 need no credentials.
 
 use super::context::{RequestContext, shared};
+use super::meters;
 use crate::error::ApiError;
 use crate::extract::credentials;
 use actix_web::Error;
@@ -47,7 +48,7 @@ async fn find_caller(
     let found = access.authenticate(sent, messages).await;
     if let Err(AuthenticationFailure { failure: Failure::Refused(refusal), computer }) = &found {
         context.set_claimed(*computer);
-        shared.meters.authentication_failed(refusal.reason.code());
+        meters::authentication_failed(refusal.reason.code());
         log_failure(context, sent, refusal);
     }
     let was_looked_up = found.as_ref().err().is_none_or(AuthenticationFailure::is_wrong);

@@ -2,7 +2,7 @@
 //! are recorded, once for each request, however it ended (decisions R4, A9).
 
 use super::client;
-use super::meters::Finished;
+use super::meters::{self, Finished};
 use super::trace;
 use crate::api::{RefusalSink, Shared};
 use crate::error::ApiError;
@@ -101,7 +101,7 @@ impl RequestContext {
             platen.organization = Empty,
             error.r#type = Empty,
         );
-        shared.meters.running.increment(1.0);
+        meters::started();
         Self {
             trace: trace::join(&span, headers),
             request_id,
@@ -163,7 +163,7 @@ impl RequestContext {
         }
         if let Some(reason) = error.code() {
             self.refusal.set(Some(reason));
-            self.shared.meters.refused(reason);
+            meters::refused(reason);
         }
     }
 
@@ -203,7 +203,7 @@ impl Drop for RequestContext {
         let _entered = self.span.enter();
         let Ending { status, sent, is_whole } = self.ending.get().unwrap_or(HUNG_UP);
         let (operation, received, duration) = (self.operation.get(), self.received.get(), self.started.elapsed());
-        self.shared.meters.finished(Finished { operation, status, duration, received, sent });
+        meters::finished(Finished { operation, status, duration, received, sent });
         let caller = self.caller();
         let organization = caller.map(|caller| caller.organization_name.as_str());
         tracing::info!(

@@ -135,7 +135,7 @@ impl Description {
         self
     }
 
-    /// Refuses for these reasons, beside those that all operations have.
+    /// Refuses for these reasons, in addition to those of all operations.
     pub(crate) fn refuses(mut self, reasons: impl IntoIterator<Item = Reason>) -> Self {
         self.refusals.extend(reasons.into_iter().map(|reason| ApiError::from(reason.because(""))));
         self

@@ -4,7 +4,7 @@
 use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
-/// An object without members; those that it doesn't name are allowed beside.
+/// An object without members; unknown members are allowed.
 pub(crate) fn object(text: &str) -> ObjectBuilder {
     described(Type::Object, text)
 }

@@ -28,7 +28,7 @@ const ADDED: &str = "Resource successfully added";
 
 const TIMESTAMP: HeaderName = HeaderName::from_static("timestamp");
 
-/// Room for what a multipart body holds beside the contents of its parts.
+/// Bytes that a multipart body may have in addition to the contents of its parts.
 const MULTIPART_ROOM: u64 = 64 * 1024;
 
 pub(crate) async fn add_resource(

@@ -30,7 +30,7 @@ struct Contents {
 }
 
 /// Copies from the configured stores into those of the configuration `to`. Both are migrated first, and kept
-/// from others: whoever wrote to one of them meanwhile would be forgotten or mixed up.
+/// from others: what a server writes meanwhile would be lost or mixed up.
 pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure> {
     let target = Config::of_file(to).with_context(|| format!("target {}", to.display()));
     let target = target.map_err(Failure::Misuse)?;
@@ -83,7 +83,7 @@ async fn confirm_alone(side: &str, database: &Database) -> Result<()> {
     database.confirm_alone().await.with_context(doubtful)
 }
 
-/// Compares first, which shows whether the target belongs to somebody else. Then come the contents, before the
+/// Compares first, which shows whether the target has other records. Then come the contents, before the
 /// records that refer to them.
 async fn copy_all(blobs: Blobs, from: &Database, to: &Database) -> Result<Contents> {
     let bar = bar();

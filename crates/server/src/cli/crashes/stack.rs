@@ -106,7 +106,7 @@ fn encoding_of(head: &[u8]) -> &'static Encoding {
     match zeros(0).cmp(&zeros(1)) {
         std::cmp::Ordering::Less => UTF_16LE,
         std::cmp::Ordering::Greater => UTF_16BE,
-        // The last character may go on behind the head.
+        // The last character may continue after the head.
         std::cmp::Ordering::Equal if head.len() - Encoding::utf8_valid_up_to(head) < 4 => UTF_8,
         std::cmp::Ordering::Equal => WINDOWS_1252,
     }

@@ -1,4 +1,4 @@
-//! Stored text as it may be shown: whoever wrote it must not drive the terminal of whoever reads it.
+//! Stored text as it may be shown: clients must not control the operator's terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
