@@ -2,7 +2,6 @@
 //!
 //! No content changes under its key and no key is used twice, so a cached content never goes stale.
 
-use crate::store::Download;
 use bytes::Bytes;
 use domain::blob::{BlobKey, ByteStream};
 use domain::error::StoreError;
@@ -33,6 +32,13 @@ const OVERHEAD: usize = 512;
 
 /// How long a content is cached: a file that an operator restores is served soon.
 const TIME_TO_LIVE: Duration = Duration::from_mins(1);
+
+/// The content of a blob, or of a range of it, on its way to a reader.
+pub(crate) struct Download {
+    /// Bytes.
+    pub(crate) size: u64,
+    pub(crate) content: ByteStream,
+}
 
 pub(crate) struct BlobCache {
     contents: Cache<BlobKey, Bytes>,

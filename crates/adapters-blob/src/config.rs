@@ -1,6 +1,5 @@
 //! Where the blobs are.
 
-use crate::backend::s3;
 use secrecy::SecretString;
 use std::path::PathBuf;
 
@@ -50,14 +49,6 @@ pub struct S3Config {
 }
 
 impl S3Config {
-    /// Checks that the endpoint fits the other settings.
-    ///
-    /// # Errors
-    /// What doesn't fit, in one line that begins with the name of a setting.
-    pub fn check(&self) -> Result<(), &'static str> {
-        s3::endpoint(self).map(drop)
-    }
-
     fn location(&self) -> (&str, Option<&str>, &str) {
         let endpoint = self.endpoint.as_deref().map(|endpoint| endpoint.trim_end_matches('/'));
         (&self.bucket, endpoint, self.prefix.as_deref().unwrap_or_default().trim_matches('/'))

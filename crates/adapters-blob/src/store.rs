@@ -2,7 +2,7 @@
 
 use crate::backend::local::read_blocks;
 use crate::backend::{Backend, ignore_missing, location, with_timeout};
-use crate::cache::BlobCache;
+use crate::cache::{BlobCache, Download};
 use crate::error::store_error;
 use crate::metrics::{timed, timed_lookup};
 use crate::upload::UploadWriter;
@@ -19,13 +19,6 @@ use std::sync::Arc;
 pub(crate) struct ObjectBlobStore {
     backend: Arc<dyn Backend>,
     cache: Option<BlobCache>,
-}
-
-/// The content of a blob, or of a range of it, on its way to a reader.
-pub(crate) struct Download {
-    /// Bytes.
-    pub(crate) size: u64,
-    pub(crate) content: ByteStream,
 }
 
 impl ObjectBlobStore {

@@ -62,6 +62,16 @@ enum KeySource {
     Instance,
 }
 
+impl S3Config {
+    /// Checks that the endpoint fits the other settings.
+    ///
+    /// # Errors
+    /// What doesn't fit, in one line that begins with the name of a setting.
+    pub fn check(&self) -> Result<(), &'static str> {
+        endpoint(self).map(drop)
+    }
+}
+
 pub(crate) struct S3Backend {
     name: String,
     prefix: Path,
@@ -225,7 +235,7 @@ fn environment_has_credentials() -> bool {
 
 /// The endpoint, with the bucket in its host name unless the path holds it. The error begins with the name of the
 /// setting that doesn't fit.
-pub(crate) fn endpoint(config: &S3Config) -> Result<Option<String>, &'static str> {
+fn endpoint(config: &S3Config) -> Result<Option<String>, &'static str> {
     let Some(endpoint) = &config.endpoint else { return Ok(None) };
     let endpoint = endpoint.trim_end_matches('/');
     let parts =
