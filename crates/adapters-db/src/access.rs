@@ -1,6 +1,6 @@
 //! The registered credentials: [`domain::access::CredentialDirectory`].
 
-use crate::core::Core;
+use crate::connections::Connections;
 use async_trait::async_trait;
 use domain::access::{CredentialDigest, CredentialDirectory, KeyHolder, RegisteredComputer};
 use domain::caller::{CallingComputer, OrganizationId};
@@ -28,24 +28,24 @@ const COMPUTER: &str = "SELECT organization.id AS organization_id, organization.
 
 /// The credentials in a database.
 pub struct SqlCredentialDirectory {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlCredentialDirectory {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 
     async fn find<R: FromQueryResult>(&self, sql: &str, digest: CredentialDigest) -> Result<Option<R>, StoreError> {
-        let statement = self.core.statement(sql, [digest.as_bytes().to_vec().into()]);
-        self.core.read(R::find_by_statement(statement).one(&self.core.reads)).await
+        let statement = self.db.statement(sql, [digest.as_bytes().to_vec().into()]);
+        self.db.read(R::find_by_statement(statement).one(&self.db.reads)).await
     }
 }
 
 #[async_trait]
 impl CredentialDirectory for SqlCredentialDirectory {
     async fn find_key_holder(&self, mis_key: CredentialDigest) -> Result<Option<KeyHolder>, StoreError> {
-        let ask = async || {
+        let query = async {
             let row: Option<KeyRow> = self.find(KEY_HOLDER, mis_key).await?;
             Ok(row.map(|row| KeyHolder {
                 organization: OrganizationId(row.organization_id),
@@ -53,12 +53,12 @@ impl CredentialDirectory for SqlCredentialDirectory {
                 user: row.user_name,
             }))
         };
-        let version = self.core.fleet_version().await?;
-        self.core.answers.key_holders.get((version, mis_key), ask).await
+        let version = self.db.fleet_version().await?;
+        self.db.fleet_cache.key_holders.get((version, mis_key), query).await
     }
 
     async fn find_computer(&self, hardware_hash: CredentialDigest) -> Result<Option<RegisteredComputer>, StoreError> {
-        let ask = async || {
+        let query = async {
             let row: Option<ComputerRow> = self.find(COMPUTER, hardware_hash).await?;
             Ok(row.map(|row| RegisteredComputer {
                 organization: OrganizationId(row.organization_id),
@@ -67,8 +67,8 @@ impl CredentialDirectory for SqlCredentialDirectory {
                 serial_number: Folded::from_stored(row.serial_folded.unwrap_or_default()),
             }))
         };
-        let version = self.core.fleet_version().await?;
-        self.core.answers.computers.get((version, hardware_hash), ask).await
+        let version = self.db.fleet_version().await?;
+        self.db.fleet_cache.computers.get((version, hardware_hash), query).await
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     async fn credentials_are_looked_up_by_their_digests() {
         for engine in engines().await {
             for sql in [KEY_HOLDER, COMPUTER] {
-                let plan = engine.plan(engine.core().statement(sql, [vec![0_u8; 32].into()])).await;
+                let plan = engine.plan(engine.db().statement(sql, [vec![0_u8; 32].into()])).await;
                 for sign in ["Seq Scan", "SCAN "] {
                     assert!(!plan.contains(sign), "{}:\n{plan}", engine.name);
                 }

@@ -7,10 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::entity::{
-    computer, crash_part, crash_report, device, device_status, hardware_hash, job, log_entry, log_origin, mis_key,
-    organization, queue, resource, resource_use, user_account,
+    computer, crash_part, crash_report, device, device_status, hardware_hash, job, log_entry, mis_key, organization,
+    queue, resource, resource_use, user_account,
 };
 use crate::error::store_error;
 use crate::{Database, page};
@@ -27,7 +27,7 @@ use std::collections::HashMap;
 const ROWS: u64 = 200;
 
 /// Tables whose next id the engine counts.
-const COUNTED: [&str; 4] = ["organization", "user_account", "log_origin", "log_entry"];
+const COUNTED: [&str; 3] = ["organization", "user_account", "log_entry"];
 
 /// Why records can't be copied.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ pub struct CopiedRecords {
 
 /// One of the two databases.
 struct Side<'a> {
-    core: &'a Core,
+    db: &'a Connections,
     failed: fn(DbErr) -> CopyError,
 }
 
@@ -88,8 +88,8 @@ pub struct RecordCopy<'a> {
 impl<'a> RecordCopy<'a> {
     /// Both databases have the current schema.
     pub fn new(from: &'a Database, to: &'a Database, report: &'a (dyn Fn(&str, CopiedRecords) + Sync)) -> Self {
-        let from = Side { core: from.core(), failed: source };
-        let to = Side { core: to.core(), failed: target };
+        let from = Side { db: from.db(), failed: source };
+        let to = Side { db: to.db(), failed: target };
         Self { from, to, report }
     }
 
@@ -124,7 +124,6 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<job::Entity>(pass).await?;
         all += self.table::<resource_use::Entity>(pass).await?;
         all += self.table::<resource::Entity>(pass).await?;
-        all += self.table::<log_origin::Entity>(pass).await?;
         all += self.table::<log_entry::Entity>(pass).await?;
         all += self.table::<crash_report::Entity>(pass).await?;
         all += self.table::<crash_part::Entity>(pass).await?;
@@ -190,14 +189,14 @@ impl<'a> RecordCopy<'a> {
         let missing: Vec<E::ActiveModel> = missing.map(IntoActiveModel::into_active_model).collect();
         let copied = missing.len() as u64;
         if copied > 0 {
-            E::insert_many(missing).exec_without_returning(&self.to.core.writes).await.map_err(target)?;
+            E::insert_many(missing).exec_without_returning(&self.to.db.writes).await.map_err(target)?;
         }
         Ok(CopiedRecords { copied, kept: all - copied })
     }
 
     /// Lets PostgreSQL count ids on from the highest that was copied, as `SQLite` does by itself.
     async fn count_on(&self) -> Result<(), CopyError> {
-        let Core { backend, writes, .. } = self.to.core;
+        let Connections { backend, writes, .. } = self.to.db;
         if *backend != DbBackend::Postgres {
             return Ok(());
         }
@@ -222,7 +221,7 @@ impl Side<'_> {
             let columns = Expr::tuple(key_columns::<E>().map(ColumnTrait::into_expr));
             select = select.filter(columns.gt(Expr::tuple(last.into_iter().map(Expr::val))));
         }
-        let mut stream = select.stream(&self.core.reads).await.map_err(self.failed)?;
+        let mut stream = select.stream(&self.db.reads).await.map_err(self.failed)?;
         let (mut rows, mut bytes) = (Vec::new(), 0);
         while let Some(row) = stream.try_next().await.map_err(self.failed)? {
             bytes += bytes_of(&row);
@@ -241,7 +240,7 @@ impl Side<'_> {
             let values = key_columns::<E>().zip(key(row));
             keys = keys.add(values.fold(Condition::all(), |all, (column, value)| all.add(column.eq(value))));
         }
-        let there = E::find().filter(keys).all(&self.core.reads).await.map_err(self.failed)?;
+        let there = E::find().filter(keys).all(&self.db.reads).await.map_err(self.failed)?;
         Ok(there.into_iter().map(|row| (key_text(&row), row)).collect())
     }
 
@@ -268,7 +267,7 @@ impl Side<'_> {
                 JOIN organization ON organization.id = computer.organization_id WHERE hardware_hash.digest = $1"
             }
         };
-        let row = self.core.reads.query_one_raw(self.core.statement(sql, [digest])).await.map_err(self.failed)?;
+        let row = self.db.reads.query_one_raw(self.db.statement(sql, [digest])).await.map_err(self.failed)?;
         let holder = row.map(|row| row.try_get_by_index(0)).transpose().map_err(self.failed)?;
         Ok(holder.unwrap_or_else(|| "of nobody".to_owned()))
     }

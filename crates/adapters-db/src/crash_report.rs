@@ -1,37 +1,46 @@
 //! The crash reports: [`domain::crash_report::CrashReportRepository`].
 
+use crate::connections::Connections;
 use crate::convert::{Owner, size_column};
-use crate::core::Core;
 use crate::entity::{crash_part, crash_report};
-use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
+use crate::group_commit::{BatchWriter, GroupCommit};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, PartRole, StoredCrashReport};
 use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::timestamp::Timestamp;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
+use sea_orm::{
+    ColumnTrait, DatabaseConnection, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, QueryTrait,
+    TransactionTrait,
+};
 use std::sync::Arc;
+
+/// Parts of one statement: nine values each, of at most 32,766 (SQLite).
+const PARTS_PER_INSERT: usize = 500;
+
+/// A report and its parts, in the order of the body.
+pub(crate) type CrashReportRows = (crash_report::Model, Vec<crash_part::Model>);
 
 /// The crash reports in a database. Reports that arrive together are committed together.
 pub struct SqlCrashReportRepository {
-    core: Arc<Core>,
-    group: Arc<GroupCommit>,
+    db: Arc<Connections>,
+    commits: Arc<GroupCommit<CrashReportRows>>,
 }
 
 impl SqlCrashReportRepository {
-    pub(crate) fn new(core: Arc<Core>, group: Arc<GroupCommit>) -> Self {
-        Self { core, group }
+    pub(crate) fn new(db: Arc<Connections>, commits: Arc<GroupCommit<CrashReportRows>>) -> Self {
+        Self { db, commits }
     }
 }
 
 #[async_trait]
 impl CrashReportRepository for SqlCrashReportRepository {
     async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
-        let (report, parts) = new_rows(organization, report);
+        let rows = new_rows(organization, report);
         // A part is some names and a key: its bytes are in the blob store.
-        let bytes = parts.len() * 512;
-        self.group.add(Record::CrashReport(Box::new(report), parts), bytes).await
+        let bytes = rows.1.len() * 512;
+        self.commits.add(rows, bytes).await
     }
 
     async fn find(
@@ -39,31 +48,31 @@ impl CrashReportRepository for SqlCrashReportRepository {
         organization: OrganizationId,
         id: CrashReportId,
     ) -> Result<Option<StoredCrashReport>, StoreError> {
-        Ok(find(&self.core, Some(organization), id).await?.map(|(_, report)| report))
+        Ok(find(&self.db, Some(organization), id).await?.map(|(_, report)| report))
     }
 }
 
 /// A report and its organization, which is the given one if one is given.
 pub(crate) async fn find(
-    core: &Core,
+    db: &Connections,
     organization: Option<OrganizationId>,
     id: CrashReportId,
 ) -> Result<Option<(OrganizationId, StoredCrashReport)>, StoreError> {
     let report = crash_report::Entity::find_by_id(id.as_uuid())
         .apply_if(organization, |select, id| select.filter(crash_report::Column::OrganizationId.eq(id.0)));
-    let Some(report) = core.read(report.one(&core.reads)).await? else {
+    let Some(report) = db.read(report.one(&db.reads)).await? else {
         return Ok(None);
     };
     // Reports never change: their parts are those that were stored with them.
     let parts = crash_part::Entity::find()
         .filter(crash_part::Column::ReportId.eq(id.as_uuid()))
         .order_by_asc(crash_part::Column::Position);
-    let parts = core.read(parts.all(&core.reads)).await?;
+    let parts = db.read(parts.all(&db.reads)).await?;
     let organization = OrganizationId(report.organization_id);
     Ok(Some((organization, stored(report, parts)?)))
 }
 
-fn new_rows(organization: OrganizationId, report: NewCrashReport) -> (crash_report::Model, Vec<crash_part::Model>) {
+fn new_rows(organization: OrganizationId, report: NewCrashReport) -> CrashReportRows {
     let id = report.id.as_uuid();
     let part = |(position, part): (i32, CrashPart)| crash_part::Model {
         report_id: id,
@@ -92,75 +101,23 @@ fn new_rows(organization: OrganizationId, report: NewCrashReport) -> (crash_repo
     (row, parts)
 }
 
-/// Reports as batches write them.
-pub(crate) static REPORTS: Table = Table {
-    name: "crash_report",
-    columns: &[
-        ("id", Kind::Guid),
-        ("organization_id", Kind::BigInt),
-        ("received_at", Kind::BigInt),
-        ("application_name", Kind::Text),
-        ("os", Kind::Text),
-        ("user_name", Kind::Text),
-        ("computer_guid", Kind::Guid),
-        ("serial_number", Kind::Text),
-        ("application_version", Kind::Text),
-        ("note", Kind::Text),
-    ],
-    on_conflict: "",
-};
+/// Writes batches of crash reports with their parts.
+pub(crate) struct CrashReportWriter(pub(crate) DatabaseConnection);
 
-/// Their parts.
-pub(crate) static PARTS: Table = Table {
-    name: "crash_part",
-    columns: &[
-        ("report_id", Kind::Guid),
-        ("position", Kind::Integer),
-        ("place", Kind::Text),
-        ("name", Kind::Text),
-        ("file_name", Kind::Text),
-        ("content_type", Kind::Text),
-        ("blob_key", Kind::Text),
-        ("content_size", Kind::BigInt),
-        ("checksum", Kind::Text),
-    ],
-    on_conflict: "",
-};
+#[async_trait]
+impl BatchWriter for CrashReportWriter {
+    type Row = CrashReportRows;
 
-impl Written for crash_report::Model {
-    const TABLE: &'static Table = &REPORTS;
-
-    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
-        cells.extend_from_slice(&[
-            self.id.into(),
-            self.organization_id.into(),
-            self.received_at.into(),
-            self.application_name.as_ref().into(),
-            self.os.as_ref().into(),
-            self.user_name.as_ref().into(),
-            self.computer_guid.into(),
-            (&self.serial_number).into(),
-            (&self.application_version).into(),
-            self.note.as_ref().into(),
-        ]);
-    }
-}
-
-impl Written for crash_part::Model {
-    const TABLE: &'static Table = &PARTS;
-
-    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
-        cells.extend_from_slice(&[
-            self.report_id.into(),
-            self.position.into(),
-            (&self.place).into(),
-            self.name.as_ref().into(),
-            self.file_name.as_ref().into(),
-            self.content_type.as_ref().into(),
-            (&self.blob_key).into(),
-            self.content_size.into(),
-            (&self.checksum).into(),
-        ]);
+    async fn write(&self, rows: &[CrashReportRows]) -> Result<(), DbErr> {
+        let transaction = self.0.begin().await?;
+        let reports = rows.iter().map(|(report, _)| report.clone().into_active_model());
+        crash_report::Entity::insert_many(reports).exec_without_returning(&transaction).await?;
+        let parts: Vec<&crash_part::Model> = rows.iter().flat_map(|(_, parts)| parts).collect();
+        for parts in parts.chunks(PARTS_PER_INSERT) {
+            let parts = parts.iter().map(|part| (*part).clone().into_active_model());
+            crash_part::Entity::insert_many(parts).exec_without_returning(&transaction).await?;
+        }
+        transaction.commit().await
     }
 }
 

@@ -1,16 +1,19 @@
 //! A database as the program sees it: opened, migrated, asked for its repositories, closed.
 
-use crate::answers::Answers;
-use crate::core::Core;
+use crate::concurrency_limit::ConcurrencyLimit;
+use crate::connections::Connections;
+use crate::crash_report::{CrashReportRows, CrashReportWriter};
+use crate::device_status::StatusWriter;
 use crate::diagnosis::Diagnosis;
+use crate::entity::{device_status, log_entry};
 use crate::error::{OpenError, cause_of, unavailable};
+use crate::fleet_cache::FleetCache;
 use crate::group_commit::GroupCommit;
+use crate::instance_lock::InstanceLock;
+use crate::log_entry::LogWriter;
 use crate::meters::PoolMeters;
 use crate::migration::Migrator;
-use crate::occupancy::Presence;
-use crate::open::{Connections, open};
-use crate::resource::LookUps;
-use crate::turns::Turns;
+use crate::open::{Pools, open};
 use crate::url::Place;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
@@ -53,18 +56,18 @@ pub struct DatabaseConfig {
 }
 
 /// Whether both URLs name one database, also in different ways: of `PostgreSQL`, which may have several addresses,
-/// the servers are asked. One that doesn't answer within `patience` counts as another one; whoever opens it is told
+/// the servers are asked. One that doesn't answer within `max_wait` counts as another one; whoever opens it is told
 /// why.
 ///
 /// # Errors
 /// [`OpenError::Url`]
-pub async fn is_same_database(one: &str, other: &str, patience: Duration) -> Result<bool, OpenError> {
+pub async fn is_same_database(one: &str, other: &str, max_wait: Duration) -> Result<bool, OpenError> {
     let places = [Place::parse(one)?, Place::parse(other)?];
     match &places {
         [one, other] if one.is_same(other) => Ok(true),
         [Place::Postgres(one), Place::Postgres(other)] => {
             let both = async { Ok::<_, sqlx::Error>(identity(one).await? == identity(other).await?) };
-            Ok(matches!(timeout(patience, both).await, Ok(Ok(true))))
+            Ok(matches!(timeout(max_wait, both).await, Ok(Ok(true))))
         }
         _ => Ok(false),
     }
@@ -113,9 +116,10 @@ pub struct Migrated {
 /// An open database. Clones share its connections.
 #[derive(Clone)]
 pub struct Database {
-    core: Arc<Core>,
-    group: Arc<GroupCommit>,
-    look_ups: Option<Arc<LookUps>>,
+    db: Arc<Connections>,
+    log_commits: Arc<GroupCommit<log_entry::ActiveModel>>,
+    status_commits: Arc<GroupCommit<device_status::Model>>,
+    report_commits: Arc<GroupCommit<CrashReportRows>>,
     pools: Arc<PoolMeters>,
 }
 
@@ -126,8 +130,8 @@ impl Database {
     /// After a bounded number of tries where nobody answers, at once where we are refused.
     pub async fn connect(config: &DatabaseConfig) -> Result<Self, OpenError> {
         let place = config.place()?;
-        let presence = Presence::shared(&place)?;
-        Self::open(config, &place, presence).await
+        let instance_lock = InstanceLock::shared(&place)?;
+        Self::open(config, &place, instance_lock).await
     }
 
     /// Opens a database that no other process has open, and keeps others out until it is closed.
@@ -136,45 +140,52 @@ impl Database {
     /// [`OpenError::InUse`], and as [`Database::connect`].
     pub async fn connect_alone(config: &DatabaseConfig) -> Result<Self, OpenError> {
         let place = config.place()?;
-        let presence = Presence::alone(&place, config.acquire_timeout).await?;
-        Self::open(config, &place, presence).await
+        let instance_lock = InstanceLock::alone(&place, config.acquire_timeout).await?;
+        Self::open(config, &place, instance_lock).await
     }
 
-    async fn open(config: &DatabaseConfig, place: &Place, presence: Presence) -> Result<Self, OpenError> {
-        let patience = config.acquire_timeout;
-        let Connections { reads, writes } =
-            open(place, config.max_connections.max(1), patience, presence.is_alone()).await?;
+    async fn open(config: &DatabaseConfig, place: &Place, instance_lock: InstanceLock) -> Result<Self, OpenError> {
+        let timeout = config.acquire_timeout;
+        let Pools { reads, writes } =
+            open(place, config.max_connections.max(1), timeout, instance_lock.is_alone()).await?;
         let backend = writes.get_database_backend();
         let has_two_pools = matches!(place, Place::File(_));
         let connections = if matches!(place, Place::Memory) { 1 } else { config.max_connections.max(1) as usize };
-        // Who waits for a turn has half of the patience left for the answer.
-        let turns_to_read = Turns::new(connections, patience / 2);
-        let turns_to_write = if has_two_pools { Turns::new(1, patience / 2) } else { turns_to_read.clone() };
-        let (answers, runtime) = (Answers::new(), Handle::current());
-        let diagnosis = Diagnosis::new(place, presence.is_alone(), patience);
-        let core = Arc::new(Core {
+        // A query that waits for a permit has half of the timeout left for the answer.
+        let read_limit = ConcurrencyLimit::new(connections, timeout / 2);
+        let write_limit = if has_two_pools { ConcurrencyLimit::new(1, timeout / 2) } else { read_limit.clone() };
+        let (fleet_cache, runtime) = (FleetCache::new(), Handle::current());
+        let diagnosis = Diagnosis::new(place, instance_lock.is_alone(), timeout);
+        let log_commits = GroupCommit::start(&runtime, timeout, LogWriter(writes.clone()));
+        let status_commits = GroupCommit::start(&runtime, timeout, StatusWriter(writes.clone()));
+        let report_commits = GroupCommit::start(&runtime, timeout, CrashReportWriter(writes.clone()));
+        let pools = has_two_pools.then(|| writes.clone()).into_iter().chain([reads.clone()]).collect();
+        let db = Connections {
             reads,
             writes,
-            turns_to_read,
-            turns_to_write,
+            read_limit,
+            write_limit,
             backend,
-            answers,
+            fleet_cache,
             runtime,
-            patience,
+            timeout,
             diagnosis,
-            presence,
-        });
-        let group = Arc::new(GroupCommit::new(core.clone()));
-        let look_ups = (backend == DbBackend::Postgres).then(|| Arc::new(LookUps::new(&core)));
-        let pools = has_two_pools.then(|| core.writes.clone()).into_iter().chain([core.reads.clone()]).collect();
-        Ok(Self { core, group, look_ups, pools: Arc::new(PoolMeters::new(pools)) })
+            instance_lock,
+        };
+        Ok(Self {
+            db: Arc::new(db),
+            log_commits: Arc::new(log_commits),
+            status_commits: Arc::new(status_commits),
+            report_commits: Arc::new(report_commits),
+            pools: Arc::new(PoolMeters::new(pools)),
+        })
     }
 
     /// Makes this the process that serves a `SQLite` file, until the database is closed; `false` if another does already.
     /// Any number of processes may serve one `PostgreSQL` database. To be called once.
     #[must_use]
     pub fn claim_serving(&self) -> bool {
-        self.core.presence.claim_serving()
+        self.db.instance_lock.claim_serving()
     }
 
     /// Whether others were kept out since [`Database::connect_alone`].
@@ -182,7 +193,7 @@ impl Database {
     /// # Errors
     /// They may not have been.
     pub async fn confirm_alone(&self) -> Result<(), StoreError> {
-        self.core.presence.confirm().await
+        self.db.instance_lock.confirm().await
     }
 
     /// Brings the schema up to date. Of several processes that do so at once, one does and the
@@ -193,8 +204,8 @@ impl Database {
     /// leaves the database as it was.
     pub async fn migrate(&self) -> Result<Migrated, OpenError> {
         let failed = |source: DbErr| OpenError::Migration { cause: cause_of(&source), source };
-        let transaction = self.core.begin_transaction().await.map_err(failed)?;
-        if self.core.backend == DbBackend::Postgres {
+        let transaction = self.db.begin().await.map_err(failed)?;
+        if self.db.backend == DbBackend::Postgres {
             self.wait_for_turn(&transaction).await.map_err(failed)?;
         }
         let from = version(&transaction).await?;
@@ -210,7 +221,7 @@ impl Database {
     async fn wait_for_turn(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
         let mut told = false;
         loop {
-            let take = self.core.statement("SELECT pg_try_advisory_xact_lock($1)", [MIGRATION_LOCK.into()]);
+            let take = self.db.statement("SELECT pg_try_advisory_xact_lock($1)", [MIGRATION_LOCK.into()]);
             let taken = transaction.query_one_raw(take).await?.map(|row| row.try_get_by_index(0)).transpose()?;
             if taken == Some(true) {
                 return Ok(());
@@ -228,7 +239,7 @@ impl Database {
     /// # Errors
     /// [`OpenError::Newer`] for a database that a later version has migrated.
     pub async fn schema_version(&self) -> Result<u32, OpenError> {
-        version(&self.core.reads).await
+        version(&self.db.reads).await
     }
 
     /// Makes sure that the schema is the one that this program needs.
@@ -245,15 +256,17 @@ impl Database {
     /// # Errors
     /// The failure to do so.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        let ask = match self.core.backend {
+        let ask = match self.db.backend {
             // Reads the file, unlike a bare SELECT 1.
             DbBackend::Sqlite => "SELECT count(*) FROM sqlite_master",
             _ => "SELECT 1",
         };
-        let ask = Statement::from_string(self.core.backend, ask);
+        let ask = Statement::from_string(self.db.backend, ask);
         // Without a turn: how many wait says nothing of whether the database answers.
-        self.core.explained(self.core.in_time(self.core.reads.query_one_raw(ask)).await?).await?;
-        if self.group.is_stalled() { Err(unavailable("the database takes no writes")) } else { Ok(()) }
+        self.db.explain(self.db.in_time(self.db.reads.query_one_raw(ask)).await?).await?;
+        let is_stalled =
+            self.log_commits.is_stalled() || self.status_commits.is_stalled() || self.report_commits.is_stalled();
+        if is_stalled { Err(unavailable("the database takes no writes")) } else { Ok(()) }
     }
 
     /// Brings the metrics of what is open now up to date.
@@ -263,75 +276,74 @@ impl Database {
 
     /// Writes what waits to be written, then closes all connections, also those of clones.
     pub async fn close(self) {
-        self.group.close().await;
-        if let Some(look_ups) = &self.look_ups {
-            look_ups.close().await;
-        }
-        for connections in [&self.core.reads, &self.core.writes] {
+        self.log_commits.close().await;
+        self.status_commits.close().await;
+        self.report_commits.close().await;
+        for connections in [&self.db.reads, &self.db.writes] {
             if let Err(error) = connections.clone().close().await {
                 tracing::warn!(error = %cause_of(&error), "the database connections didn't close in order");
             }
         }
-        self.core.presence.release().await;
+        self.db.instance_lock.release().await;
     }
 
-    pub(crate) fn core(&self) -> &Core {
-        &self.core
+    pub(crate) fn db(&self) -> &Connections {
+        &self.db
     }
 
     /// The port to the stored resources.
     pub fn resources(&self) -> SqlResourceRepository {
-        SqlResourceRepository::new(self.core.clone(), self.look_ups.clone())
+        SqlResourceRepository::new(self.db.clone())
     }
 
     /// The port to the log entries.
     pub fn logs(&self) -> SqlLogRepository {
-        SqlLogRepository::new(self.core.clone(), self.group.clone())
+        SqlLogRepository::new(self.db.clone(), self.log_commits.clone())
     }
 
     /// The port to the crash reports.
     pub fn crash_reports(&self) -> SqlCrashReportRepository {
-        SqlCrashReportRepository::new(self.core.clone(), self.group.clone())
+        SqlCrashReportRepository::new(self.db.clone(), self.report_commits.clone())
     }
 
     /// The port to the device statuses.
     pub fn device_statuses(&self) -> SqlDeviceStatusRepository {
-        SqlDeviceStatusRepository::new(self.core.clone(), self.group.clone())
+        SqlDeviceStatusRepository::new(self.db.clone(), self.status_commits.clone())
     }
 
     /// The port to the known records.
     pub fn fleet_directory(&self) -> SqlFleetDirectory {
-        SqlFleetDirectory::new(self.core.clone())
+        SqlFleetDirectory::new(self.db.clone())
     }
 
     /// The port through which the operator changes the fleet.
     pub fn fleet_registry(&self) -> SqlFleetRegistry {
-        SqlFleetRegistry::new(self.core.clone())
+        SqlFleetRegistry::new(self.db.clone())
     }
 
     /// The port to the credentials.
     pub fn credentials(&self) -> SqlCredentialDirectory {
-        SqlCredentialDirectory::new(self.core.clone())
+        SqlCredentialDirectory::new(self.db.clone())
     }
 
     /// The port to the refusals that are kept for a while.
     pub fn refusals(&self) -> SqlRefusalRepository {
-        SqlRefusalRepository::new(self.core.clone())
+        SqlRefusalRepository::new(self.db.clone())
     }
 
     /// The port through which old records are removed.
     pub fn retention(&self) -> SqlRetentionRepository {
-        SqlRetentionRepository::new(self.core.clone())
+        SqlRetentionRepository::new(self.db.clone())
     }
 
     /// The port to what is stored, for the operator.
     pub fn inspection(&self) -> SqlInspectionRepository {
-        SqlInspectionRepository::new(self.core.clone())
+        SqlInspectionRepository::new(self.db.clone())
     }
 
     /// The port to what is known of blobs.
     pub fn ledger(&self) -> SqlBlobLedger {
-        SqlBlobLedger::new(self.core.clone())
+        SqlBlobLedger::new(self.db.clone())
     }
 }
 
@@ -389,15 +401,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_database_is_the_same_under_whatever_name_its_server_has() {
-        let patience = Duration::from_secs(10);
+        let timeout = Duration::from_secs(10);
         let [one, other] = [engines().await.remove(1), engines().await.remove(1)].map(|engine| engine.config.url);
         let renamed = |url: &str| url.replace("127.0.0.1", "localhost");
         assert_ne!(renamed(&one), one);
-        assert!(is_same_database(&one, &renamed(&one), patience).await.unwrap());
-        assert!(!is_same_database(&one, &renamed(&other), patience).await.unwrap());
+        assert!(is_same_database(&one, &renamed(&one), timeout).await.unwrap());
+        assert!(!is_same_database(&one, &renamed(&other), timeout).await.unwrap());
         let nobody = "postgres://nobody@127.0.0.1:1/platen";
-        assert!(!is_same_database(&one, nobody, patience).await.unwrap());
-        assert!(!is_same_database(&one, "sqlite::memory:", patience).await.unwrap());
+        assert!(!is_same_database(&one, nobody, timeout).await.unwrap());
+        assert!(!is_same_database(&one, "sqlite::memory:", timeout).await.unwrap());
     }
 
     #[test]

@@ -1,137 +1,123 @@
 //! The last status of each device: [`domain::device_status::DeviceStatusRepository`].
 
+use crate::connections::Connections;
 use crate::convert::Owner;
-use crate::core::Core;
-use crate::entity::device_status::{Entity, Model};
-use crate::group_commit::{Cell, GroupCommit, Kind, Record, Table, Written};
+use crate::entity::device_status::{Column, Entity, Model};
+use crate::group_commit::{BatchWriter, GroupCommit};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::device_status::{ConnectionState, DeviceStatus, DeviceStatusRepository, QueueLength, RemainingInk, Status};
 use domain::error::StoreError;
 use domain::guid::DeviceGuid;
 use domain::timestamp::Timestamp;
-use sea_orm::EntityTrait;
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+use sea_orm::{DatabaseConnection, DbErr, EntityTrait, IntoActiveModel, Iterable};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Times of receipt that are less than this many microseconds apart belong to concurrent updates, of
-/// which the later one wins. Where they are further apart, the clock of a process was set back or
-/// differs from another's, and the update that was made last wins: a device must not be stuck at the
-/// status from a clock that ran ahead.
+/// Microseconds. Of two updates whose times of receipt are closer than this, the one received later wins (decision D5).
+/// Where they are further apart, a clock was set back, and the update that was put last wins: a clock that ran ahead
+/// must not hold a device at its old status.
 const CONCURRENT: i64 = 1_000_000;
 
 /// The statuses in a database. Statuses that arrive together are committed together.
 pub struct SqlDeviceStatusRepository {
-    core: Arc<Core>,
-    group: Arc<GroupCommit>,
+    db: Arc<Connections>,
+    commits: Arc<GroupCommit<Model>>,
 }
 
 impl SqlDeviceStatusRepository {
-    pub(crate) fn new(core: Arc<Core>, group: Arc<GroupCommit>) -> Self {
-        Self { core, group }
+    pub(crate) fn new(db: Arc<Connections>, commits: Arc<GroupCommit<Model>>) -> Self {
+        Self { db, commits }
     }
 }
 
 #[async_trait]
 impl DeviceStatusRepository for SqlDeviceStatusRepository {
     async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError> {
-        let status = NewStatus::new(organization, status);
-        let bytes = status.size();
-        self.group.add(Record::Status(Box::new(status)), bytes).await
+        let row = new_row(organization, status);
+        let bytes = text_bytes(&row);
+        self.commits.add(row, bytes).await
     }
 
     async fn find(&self, organization: OrganizationId, device: DeviceGuid) -> Result<Option<DeviceStatus>, StoreError> {
         let select = Entity::find_by_id((organization.0, device.as_uuid()));
-        self.core.read(select.one(&self.core.reads)).await?.map(stored).transpose()
+        self.db.read(select.one(&self.db.reads)).await?.map(stored).transpose()
     }
 }
 
-/// Statuses as batches write them, each in place of the device's former one. [`NewStatus::replaces`] says
-/// the same of two that wait.
-pub(crate) static TABLE: Table = Table {
-    name: "device_status",
-    columns: &[
-        ("organization_id", Kind::BigInt),
-        ("device_guid", Kind::Guid),
-        ("received_at", Kind::BigInt),
-        ("status", Kind::Text),
-        ("message", Kind::Text),
-        ("temperature", Kind::Double),
-        ("connection_state", Kind::Text),
-        ("connection_message", Kind::Text),
-        ("remaining_inks", Kind::Text),
-        ("queue_measure", Kind::Text),
-        ("queue_amount", Kind::Text),
-    ],
-    on_conflict: "ON CONFLICT (organization_id, device_guid) DO UPDATE SET received_at = excluded.received_at, \
-                  status = excluded.status, message = excluded.message, temperature = excluded.temperature, \
-                  connection_state = excluded.connection_state, connection_message = excluded.connection_message, \
-                  remaining_inks = excluded.remaining_inks, queue_measure = excluded.queue_measure, \
-                  queue_amount = excluded.queue_amount \
-                  WHERE excluded.received_at >= device_status.received_at \
-                  OR device_status.received_at >= excluded.received_at + 1000000",
-};
+/// Writes batches of statuses.
+pub(crate) struct StatusWriter(pub(crate) DatabaseConnection);
 
-/// A status on its way into the database.
-pub(crate) struct NewStatus {
-    organization: OrganizationId,
-    status: DeviceStatus,
-    inks: String,
-    measure: &'static str,
-    amount: String,
+#[async_trait]
+impl BatchWriter for StatusWriter {
+    type Row = Model;
+
+    async fn write(&self, rows: &[Model]) -> Result<(), DbErr> {
+        let rows = last_of_each_device(rows).into_iter().map(|row| row.clone().into_active_model());
+        let insert = Entity::insert_many(rows).on_conflict(replace_unless_older());
+        insert.exec_without_returning(&self.0).await.map(drop)
+    }
 }
 
-impl NewStatus {
-    fn new(organization: OrganizationId, status: DeviceStatus) -> Self {
-        let inks = status.remaining_inks.iter().map(|ink| (ink.index, &ink.name, ink.level, ink.max_level));
+/// One statement can't write a row twice. The order of the keys is the same in every process, so that two of them never
+/// wait for each other.
+fn last_of_each_device(rows: &[Model]) -> Vec<&Model> {
+    let mut last: BTreeMap<(i64, Uuid), &Model> = BTreeMap::new();
+    for row in rows {
+        let stored = last.entry((row.organization_id, row.device_guid)).or_insert(row);
+        if replaces(row, stored) {
+            *stored = row;
+        }
+    }
+    last.into_values().collect()
+}
+
+/// Whether `row` replaces `stored`, which was put before it.
+fn replaces(row: &Model, stored: &Model) -> bool {
+    row.received_at >= stored.received_at || stored.received_at >= row.received_at.saturating_add(CONCURRENT)
+}
+
+/// The same rule in the database.
+fn replace_unless_older() -> OnConflict {
+    let stored = || Expr::col((Entity, Column::ReceivedAt));
+    let excluded = || Expr::col(("excluded", Column::ReceivedAt));
+    let is_key = |column: &Column| matches!(column, Column::OrganizationId | Column::DeviceGuid);
+    OnConflict::columns([Column::OrganizationId, Column::DeviceGuid])
+        .update_columns(Column::iter().filter(|column| !is_key(column)))
+        .action_and_where(excluded().gte(stored()).or(stored().gte(excluded().add(CONCURRENT))))
+        .to_owned()
+}
+
+fn new_row(organization: OrganizationId, status: DeviceStatus) -> Model {
+    let inks = status.remaining_inks.iter().map(|ink| (ink.index, &ink.name, ink.level, ink.max_level));
+    // Amounts are text, which holds doubles and whole numbers of 64 bits without loss.
+    let (measure, amount) = match status.queue_length {
+        QueueLength::Length(units) => ("Length", units.to_string()),
+        QueueLength::Area(units) => ("Area", units.to_string()),
+        QueueLength::Sheets(sheets) => ("Sheets", sheets.to_string()),
+    };
+    Model {
+        organization_id: organization.0,
+        device_guid: status.device.as_uuid(),
+        received_at: status.received.as_micros(),
+        status: status.status.as_str().to_owned(),
         // Numbers and texts can always be written.
-        let inks = serde_json::to_string(&inks.collect::<Vec<_>>()).unwrap_or_default();
-        // Amounts are kept as text: it holds doubles and whole numbers of 64 bits alike without loss.
-        let (measure, amount) = match status.queue_length {
-            QueueLength::Length(units) => ("Length", units.to_string()),
-            QueueLength::Area(units) => ("Area", units.to_string()),
-            QueueLength::Sheets(sheets) => ("Sheets", sheets.to_string()),
-        };
-        Self { organization, status, inks, measure, amount }
-    }
-
-    /// Organization and device.
-    pub(crate) fn key(&self) -> (i64, Uuid) {
-        (self.organization.0, self.status.device.as_uuid())
-    }
-
-    /// Whether it takes the place of `former`, which was made before it.
-    pub(crate) fn replaces(&self, former: &Self) -> bool {
-        let (received, former) = (self.status.received.as_micros(), former.status.received.as_micros());
-        received >= former || former >= received.saturating_add(CONCURRENT)
-    }
-
-    /// Bytes of its texts.
-    fn size(&self) -> usize {
-        let texts = [&self.status.message, &self.status.connection_message];
-        self.inks.len() + texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>()
+        remaining_inks: serde_json::to_string(&inks.collect::<Vec<_>>()).unwrap_or_default(),
+        message: status.message,
+        temperature: status.temperature,
+        connection_state: status.connection_state.map(|state| state.as_str().to_owned()),
+        connection_message: status.connection_message,
+        queue_measure: measure.to_owned(),
+        queue_amount: amount,
     }
 }
 
-impl Written for NewStatus {
-    const TABLE: &'static Table = &TABLE;
-
-    fn write<'a>(&'a self, cells: &mut Vec<Cell<'a>>) {
-        let status = &self.status;
-        cells.extend_from_slice(&[
-            self.organization.0.into(),
-            status.device.as_uuid().into(),
-            status.received.as_micros().into(),
-            Cell::Text(status.status.as_str()),
-            status.message.as_ref().into(),
-            status.temperature.into(),
-            status.connection_state.map_or(Cell::Null, |state| Cell::Text(state.as_str())),
-            status.connection_message.as_ref().into(),
-            (&self.inks).into(),
-            Cell::Text(self.measure),
-            (&self.amount).into(),
-        ]);
-    }
+/// Bytes of the texts.
+fn text_bytes(row: &Model) -> usize {
+    let texts = [&row.message, &row.connection_message];
+    row.remaining_inks.len() + texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>()
 }
 
 /// An ink in the JSON of the column: index, name, level, maximum level.
@@ -162,15 +148,5 @@ fn queue_length(measure: &str, amount: &str) -> Option<QueueLength> {
         "Area" => amount.parse().ok().map(QueueLength::Area),
         "Sheets" => amount.parse().ok().map(QueueLength::Sheets),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{CONCURRENT, TABLE};
-
-    #[test]
-    fn the_statement_and_the_batch_agree_on_what_is_concurrent() {
-        assert!(TABLE.on_conflict.ends_with(&format!("excluded.received_at + {CONCURRENT}")));
     }
 }

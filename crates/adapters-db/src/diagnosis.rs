@@ -1,7 +1,7 @@
 //! Why a pool gave no connection in time: it keeps that to itself.
 
 use crate::error::{describe, store_error};
-use crate::occupancy::enter;
+use crate::instance_lock::enter;
 use crate::url::Place;
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -29,18 +29,18 @@ pub(crate) struct Diagnosis {
     postgres: Option<Box<PgConnectOptions>>,
     is_alone: bool,
     /// Longest time to look. Whoever waits for an answer has waited for nearly as long as he will.
-    patience: Duration,
+    timeout: Duration,
     last: Mutex<Option<(Instant, String)>>,
 }
 
 impl Diagnosis {
-    /// `patience` is that of those who wait for an answer.
-    pub(crate) fn new(place: &Place, is_alone: bool, patience: Duration) -> Self {
+    /// `timeout` is that of those who wait for an answer.
+    pub(crate) fn new(place: &Place, is_alone: bool, timeout: Duration) -> Self {
         let postgres = match place {
             Place::Postgres(options) => Some(options.clone()),
             Place::File(_) | Place::Memory => None,
         };
-        Self { place: place.name(), postgres, is_alone, patience: patience / 8, last: Mutex::default() }
+        Self { place: place.name(), postgres, is_alone, timeout: timeout / 8, last: Mutex::default() }
     }
 
     /// The failure in the words of the domain, with the cause where the pool hid it.
@@ -65,7 +65,7 @@ impl Diagnosis {
     /// A connection beside the pool shows whether there are none, or whether those of the pool are in use.
     async fn look(&self) -> String {
         let looked = match &self.postgres {
-            Some(options) => timeout(self.patience, self.connect(options)).await,
+            Some(options) => timeout(self.timeout, self.connect(options)).await,
             None => Ok(Ok(())),
         };
         match looked {
@@ -98,7 +98,7 @@ mod tests {
             let config =
                 DatabaseConfig { max_connections: 1, acquire_timeout: Duration::from_secs(2), ..engine.config.clone() };
             let database = Database::connect(&config).await.unwrap();
-            let held = database.core().reads.begin().await.unwrap();
+            let held = database.db().reads.begin().await.unwrap();
             let error = database.ping().await.unwrap_err();
             assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
             let told = error_chain(&error);

@@ -12,7 +12,6 @@ pub(crate) mod discarded_blob;
 pub(crate) mod hardware_hash;
 pub(crate) mod job;
 pub(crate) mod log_entry;
-pub(crate) mod log_origin;
 pub(crate) mod mis_key;
 pub(crate) mod organization;
 pub(crate) mod queue;

@@ -7,6 +7,7 @@ use domain::fleet::{FleetConflict, RegistryError};
 use sea_orm::sqlx;
 use sea_orm::{DbErr, RuntimeErr};
 use std::error::Error;
+use std::sync::Arc;
 
 /// Why a database can't be opened or isn't fit for use. Each is one line for the operator.
 #[derive(Debug, thiserror::Error)]
@@ -57,13 +58,13 @@ impl OpenError {
     }
 }
 
-/// What fails within a transaction.
-pub(crate) trait Fault: From<DbErr> + Send + 'static {
-    /// The database's part in it.
+/// An error that ends a transaction.
+pub(crate) trait TransactionError: From<DbErr> + Send + 'static {
+    /// The error of the database, if it is one.
     fn database(&self) -> Option<&DbErr>;
 }
 
-impl Fault for DbErr {
+impl TransactionError for DbErr {
     fn database(&self) -> Option<&DbErr> {
         Some(self)
     }
@@ -71,12 +72,12 @@ impl Fault for DbErr {
 
 /// What fails while the fleet is changed.
 #[derive(Debug)]
-pub(crate) enum RegistryFault {
+pub(crate) enum FleetChangeError {
     Conflict(FleetConflict),
     Database(DbErr),
 }
 
-impl Fault for RegistryFault {
+impl TransactionError for FleetChangeError {
     fn database(&self) -> Option<&DbErr> {
         match self {
             Self::Conflict(_) => None,
@@ -85,23 +86,23 @@ impl Fault for RegistryFault {
     }
 }
 
-impl From<DbErr> for RegistryFault {
+impl From<DbErr> for FleetChangeError {
     fn from(error: DbErr) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<FleetConflict> for RegistryFault {
+impl From<FleetConflict> for FleetChangeError {
     fn from(conflict: FleetConflict) -> Self {
         Self::Conflict(conflict)
     }
 }
 
-impl From<RegistryFault> for RegistryError {
-    fn from(fault: RegistryFault) -> Self {
+impl From<FleetChangeError> for RegistryError {
+    fn from(fault: FleetChangeError) -> Self {
         match fault {
-            RegistryFault::Conflict(conflict) => Self::Conflict(conflict),
-            RegistryFault::Database(error) => Self::Store(store_error(error)),
+            FleetChangeError::Conflict(conflict) => Self::Conflict(conflict),
+            FleetChangeError::Database(error) => Self::Store(store_error(error)),
         }
     }
 }
@@ -109,6 +110,20 @@ impl From<RegistryFault> for RegistryError {
 /// The domain's view of a failure of the database.
 pub(crate) fn store_error(error: DbErr) -> StoreError {
     if is_unavailable(&error) { StoreError::unavailable(error) } else { StoreError::other(error) }
+}
+
+/// The same for a failure that several callers share.
+pub(crate) fn shared_store_error(error: Arc<DbErr>) -> StoreError {
+    if is_unavailable(&error) { StoreError::unavailable(error) } else { StoreError::other(error) }
+}
+
+/// Whether the database refused the rows of a statement and stored none of them. After any other failure they may be
+/// stored.
+pub(crate) fn is_row_error(error: &DbErr) -> bool {
+    sqlx_error(error).is_some_and(|error| match error {
+        sqlx::Error::Database(_) | sqlx::Error::Encode(_) => !may_pass(error),
+        _ => false,
+    })
 }
 
 /// The failure in its own words, without those of the layers above it.

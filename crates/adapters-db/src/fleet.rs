@@ -8,16 +8,18 @@ mod keys;
 mod records;
 mod uses;
 
-use crate::answers::RecordKind;
-use crate::core::{Core, Work};
+use crate::connections::Connections;
 use crate::entity::{computer, device, job, queue};
-use crate::error::RegistryFault;
+use crate::error::FleetChangeError;
+use crate::fleet_cache::RecordKind;
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::fleet::{Applied, Fleet, FleetDirectory, FleetRegistry, KeyRevocation, NewKey, Preview, RegistryError};
 use domain::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
 use domain::timestamp::Timestamp;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use records::Record;
 use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use std::sync::Arc;
@@ -25,12 +27,12 @@ use uuid::Uuid;
 
 /// The known records in a database.
 pub struct SqlFleetDirectory {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlFleetDirectory {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 
     /// The name of a record of this organization.
@@ -44,13 +46,13 @@ impl SqlFleetDirectory {
         E: EntityTrait,
         E::Model: Record<Entity = E>,
     {
-        let ask = async || {
+        let query = async {
             let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
-            let found = self.core.read(select.one(&self.core.reads)).await?;
+            let found = self.db.read(select.one(&self.db.reads)).await?;
             Ok(found.map(|record| record.name().to_owned()))
         };
-        let version = self.core.fleet_version().await?;
-        self.core.answers.records.get((version, organization, kind, guid), ask).await
+        let version = self.db.fleet_version().await?;
+        self.db.fleet_cache.records.get((version, organization, kind, guid), query).await
     }
 }
 
@@ -79,21 +81,33 @@ impl FleetDirectory for SqlFleetDirectory {
 
 /// The fleet in a database, as the operator changes it.
 pub struct SqlFleetRegistry {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlFleetRegistry {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 
-    /// Changes the fleet to the end, and looks at its version anew. Other processes do so in time.
-    async fn change<W>(&self, work: W) -> Result<W::Done, RegistryError>
+    /// Changes the fleet and increments its version. This process sees the change at once, others within seconds.
+    async fn change<T, W>(&self, work: W) -> Result<T, RegistryError>
     where
-        W: Work<Fault = RegistryFault>,
+        T: Send + 'static,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, FleetChangeError>> + Send + Sync + 'static,
     {
-        let changed = self.core.write_at_length(Change(work)).await;
-        self.core.answers.forget_version();
+        let work = Arc::new(work);
+        let changed = self.db.write_without_timeout(move |transaction| {
+            let work = work.clone();
+            async move {
+                let done = work(transaction).await?;
+                // Last: the lock on this row is held for the shortest time.
+                transaction.execute_unprepared("UPDATE fleet_version SET number = number + 1").await?;
+                Ok::<_, FleetChangeError>(done)
+            }
+            .boxed()
+        });
+        let changed = changed.await;
+        self.db.fleet_cache.forget_version();
         Ok(changed??)
     }
 }
@@ -101,21 +115,34 @@ impl SqlFleetRegistry {
 #[async_trait]
 impl FleetRegistry for SqlFleetRegistry {
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError> {
-        let work = Apply { fleet: fleet.clone(), new_keys: new_keys.to_vec(), now };
-        self.change(work).await
+        let file = Arc::new((fleet.clone(), new_keys.to_vec()));
+        self.change(move |transaction| {
+            let file = file.clone();
+            async move { apply::apply(transaction, &file.0, &file.1, now).await }.boxed()
+        })
+        .await
     }
 
     async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Preview, RegistryError> {
-        let apply = Apply { fleet: fleet.clone(), new_keys: new_keys.to_vec(), now };
-        Ok(self.core.try_out(TryApply(apply)).await??)
+        let file = Arc::new((fleet.clone(), new_keys.to_vec()));
+        let preview = self.db.dry_run(move |transaction| {
+            let file = file.clone();
+            async move { preview(transaction, &file.0, &file.1, now).await }.boxed()
+        });
+        Ok(preview.await??)
     }
 
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
-        Ok(export::export(&self.core, organization.as_deref()).await?)
+        Ok(export::export(&self.db, organization.as_deref()).await?)
     }
 
     async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError> {
-        self.change(AddKey { key: key.clone(), now }).await
+        let key = key.clone();
+        self.change(move |transaction| {
+            let key = key.clone();
+            async move { keys::add(transaction, &key, now).await }.boxed()
+        })
+        .await
     }
 
     async fn revoke_keys(
@@ -124,95 +151,31 @@ impl FleetRegistry for SqlFleetRegistry {
         user: &str,
         now: Timestamp,
     ) -> Result<KeyRevocation, RegistryError> {
-        let work = RevokeKeys { organization: organization.to_owned(), user: user.to_owned(), now };
-        self.change(work).await
+        let names = Arc::new((organization.to_owned(), user.to_owned()));
+        self.change(move |transaction| {
+            let names = names.clone();
+            async move { keys::revoke(transaction, &names.0, &names.1, now).await }.boxed()
+        })
+        .await
     }
 }
 
-/// A change to the fleet, which has another version afterwards.
-struct Change<W>(W);
-
-#[async_trait]
-impl<W: Work<Fault = RegistryFault>> Work for Change<W> {
-    type Done = W::Done;
-    type Fault = RegistryFault;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<W::Done, RegistryFault> {
-        let done = self.0.run(transaction).await?;
-        // Last: who holds this row has nothing left to wait for.
-        transaction.execute_unprepared("UPDATE fleet_version SET number = number + 1").await?;
-        Ok(done)
-    }
-}
-
-struct Apply {
-    fleet: Fleet,
-    new_keys: Vec<NewKey>,
+/// Applies a file and compares what it names before and after.
+async fn preview(
+    transaction: &DatabaseTransaction,
+    fleet: &Fleet,
+    new_keys: &[NewKey],
     now: Timestamp,
-}
-
-#[async_trait]
-impl Work for Apply {
-    type Done = Applied;
-    type Fault = RegistryFault;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Applied, RegistryFault> {
-        apply::apply(transaction, &self.fleet, &self.new_keys, self.now).await
-    }
-}
-
-/// Applies a file between two looks at what it names.
-struct TryApply(Apply);
-
-#[async_trait]
-impl Work for TryApply {
-    type Done = Preview;
-    type Fault = RegistryFault;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Preview, RegistryFault> {
-        let fleet = &self.0.fleet;
-        let before = export::named(transaction, fleet).await?;
-        let hashes = computers::hashes(transaction, fleet).await?;
-        let applied = self.0.run(transaction).await?;
-        let after = export::named(transaction, fleet).await?;
-        let hashes_after = computers::hashes(transaction, fleet).await?;
-        let registered = before.organizations.iter().flat_map(|organization| &organization.computers);
-        let changed =
-            registered.map(|computer| computer.guid).filter(|guid| hashes.get(guid) != hashes_after.get(guid));
-        let new_hashes = changed.collect();
-        Ok(Preview { applied, before, after, new_hashes })
-    }
-}
-
-struct AddKey {
-    key: NewKey,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Work for AddKey {
-    type Done = ();
-    type Fault = RegistryFault;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<(), RegistryFault> {
-        keys::add(transaction, &self.key, self.now).await
-    }
-}
-
-struct RevokeKeys {
-    organization: String,
-    user: String,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Work for RevokeKeys {
-    type Done = KeyRevocation;
-    type Fault = RegistryFault;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<KeyRevocation, RegistryFault> {
-        keys::revoke(transaction, &self.organization, &self.user, self.now).await
-    }
+) -> Result<Preview, FleetChangeError> {
+    let before = export::named(transaction, fleet).await?;
+    let hashes = computers::hashes(transaction, fleet).await?;
+    let applied = apply::apply(transaction, fleet, new_keys, now).await?;
+    let after = export::named(transaction, fleet).await?;
+    let hashes_after = computers::hashes(transaction, fleet).await?;
+    let registered = before.organizations.iter().flat_map(|organization| &organization.computers);
+    let changed = registered.map(|computer| computer.guid).filter(|guid| hashes.get(guid) != hashes_after.get(guid));
+    let new_hashes = changed.collect();
+    Ok(Preview { applied, before, after, new_hashes })
 }
 
 #[cfg(test)]

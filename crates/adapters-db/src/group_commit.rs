@@ -1,172 +1,215 @@
-//! Many waiting writes, one commit.
+//! Many small writes share one commit (ADR 12).
 //!
-//! Requests that write log entries, device statuses and crash reports wait in a bounded queue. The task
-//! of each lane takes all that has gathered while its last commit ran, writes it with as few statements as
-//! can be, and tells each request its own outcome. A single request is written at once.
+//! Rows wait in a bounded queue. One task takes all rows that arrived while the previous commit ran, writes them in
+//! one transaction, and reports the outcome to each caller. A single row is written at once.
 
-mod batch;
-mod postgres;
-mod progress;
-mod queue;
-mod sqlite;
-mod table;
-mod writer;
-
-use crate::core::Core;
-use crate::device_status::NewStatus;
-use crate::entity::{crash_part, crash_report};
-use crate::error::unavailable;
-use crate::lanes::{Closed, Lanes};
-use crate::log_entry;
+use crate::connections::retry_serialization;
+use crate::error::{is_row_error, shared_store_error, unavailable};
+use async_trait::async_trait;
 use domain::error::StoreError;
 use futures_util::FutureExt;
-use progress::Progress;
-use queue::{Place, Queue};
-use sea_orm::DbBackend;
+use metering::{Counted, CounterHandle, GaugeHandle, HistogramHandle, catalog};
+use sea_orm::{ConnAcquireErr, DbErr};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use writer::{Failure, Writer};
 
-pub(crate) use table::{Cell, Kind, Table, Written};
+/// Rows of one commit.
+const MAX_BATCH_ROWS: usize = 512;
 
-/// Requests of one commit, and bytes after which it takes no more of them.
-const BATCH: usize = 512;
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of one commit; the row that exceeds them is the last.
+const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a request wants to be written.
-pub(crate) enum Record {
-    Log(Box<log_entry::NewRow>),
-    Status(Box<NewStatus>),
-    CrashReport(Box<crash_report::Model>, Vec<crash_part::Model>),
+/// Bytes of all rows in the queue.
+const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
+
+/// Bytes that a row counts at least, which bounds the queue to 1,024 rows.
+const MIN_ROW_BYTES: usize = MAX_QUEUED_BYTES / 1024;
+
+/// Bytes of all rows that wait for room in the queue.
+const MAX_WAITING_BYTES: usize = 4 * MAX_QUEUED_BYTES;
+
+/// A commit may take this many times as long as a caller waits: a slow disk still gets the rows of callers who gave up.
+const COMMIT_TIMEOUT_FACTOR: u32 = 3;
+
+/// Stores batches of rows.
+#[async_trait]
+pub(crate) trait BatchWriter: Send + Sync + 'static {
+    type Row: Send + Sync + 'static;
+
+    /// Stores all rows in one transaction, or none of them.
+    async fn write(&self, rows: &[Self::Row]) -> Result<(), DbErr>;
 }
 
-struct Request {
-    record: Record,
-    /// Bytes of its texts, roughly.
+struct Pending<Row> {
+    row: Row,
     bytes: usize,
     outcome: oneshot::Sender<Result<(), StoreError>>,
-    _place: Place,
+    _room: OwnedSemaphorePermit,
+    _queued: Counted,
 }
 
-/// The queue and the tasks behind it.
-pub(crate) struct GroupCommit {
-    core: Arc<Core>,
-    places: Queue,
-    lanes: Lanes<Request>,
-    progress: Arc<Progress>,
+/// Collects rows that arrive while the previous commit runs and writes them in the next one.
+pub(crate) struct GroupCommit<Row> {
+    queue: Mutex<Option<mpsc::UnboundedSender<Pending<Row>>>>,
+    task: Mutex<Option<JoinHandle<()>>>,
+    room: Arc<Semaphore>,
+    waiting_room: Arc<Semaphore>,
+    max_wait: Duration,
+    stalled_since: Arc<Mutex<Option<Instant>>>,
+    queued: GaugeHandle,
+    waiting: GaugeHandle,
 }
 
-impl GroupCommit {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        let progress = Arc::new(Progress::new());
-        let serve = {
-            let (core, progress, origins) = (core.clone(), progress.clone(), Arc::new(log_entry::Origins::new()));
-            Box::new(move |requests| write_all(Writer::new(&core, origins.clone()), requests, progress.clone()).boxed())
-        };
-        let lanes = match core.backend {
-            DbBackend::Postgres => Lanes::of_askers(serve),
-            // One connection writes.
-            _ => Lanes::single(core.runtime.clone(), serve),
-        };
-        // Who gets a place late still has time for the writing.
-        let places = Queue::new(core.patience / 2);
-        Self { core, places, lanes, progress }
+impl<Row: Send + Sync + 'static> GroupCommit<Row> {
+    /// Starts the task that writes batches. `max_wait` is how long a caller waits for its outcome.
+    pub(crate) fn start(runtime: &Handle, max_wait: Duration, writer: impl BatchWriter<Row = Row>) -> Self {
+        let (queue, rows) = mpsc::unbounded_channel();
+        let stalled_since = Arc::new(Mutex::new(None));
+        let commits = Commits::new(writer, max_wait * COMMIT_TIMEOUT_FACTOR, stalled_since.clone());
+        Self {
+            queue: Mutex::new(Some(queue)),
+            task: Mutex::new(Some(runtime.spawn(commits.run(rows)))),
+            room: Arc::new(Semaphore::new(MAX_QUEUED_BYTES)),
+            waiting_room: Arc::new(Semaphore::new(MAX_WAITING_BYTES)),
+            max_wait,
+            stalled_since,
+            queued: catalog::QUEUE_DEPTH.with(["commit"]),
+            waiting: catalog::QUEUE_DEPTH.with(["commit_line"]),
+        }
     }
 
-    /// Writes `record`, whose texts have `bytes`; it is durable when this succeeds. Once it is in the
-    /// queue it is written, even if the caller goes away. The first poll enters it where there is room.
-    pub(crate) async fn add(&self, record: Record, bytes: usize) -> Result<(), StoreError> {
-        let write = async {
+    /// Resolves after the commit that holds `row`, whose texts have `bytes`. A queued row is written even if the caller
+    /// goes away.
+    ///
+    /// # Errors
+    /// `Overloaded` where the queue stays full for half of `max_wait`: the row is not written. `Unavailable` after
+    /// `max_wait`: the row may still be written.
+    pub(crate) async fn add(&self, row: Row, bytes: usize) -> Result<(), StoreError> {
+        let written = async {
+            let room = self.reserve(bytes).await?;
             let (outcome, written) = oneshot::channel();
-            let place = self.places.place(bytes).await?;
-            // Of two statuses of a device the later one must not be written first.
-            let device = if let Record::Status(status) = &record { Some(status.key().1) } else { None };
-            let request = Request { record, bytes, outcome, _place: place };
-            let sent = match device {
-                Some(device) => self.lanes.send_in_order(device, request),
-                None => self.lanes.send(request),
-            };
-            sent.map_err(|Closed| closed())?;
-            written.await.map_err(|_| closed())?
+            let pending = Pending { row, bytes, outcome, _room: room, _queued: Counted::by(&self.queued) };
+            let sent = lock(&self.queue).as_ref().is_some_and(|queue| queue.send(pending).is_ok());
+            if sent { written.await.map_err(|_| closed())? } else { Err(closed()) }
         };
-        timeout(self.core.patience, write).await.map_err(|_| unavailable("the database didn't answer in time"))?
+        timeout(self.max_wait, written).await.map_err(|_| unavailable("the database didn't answer in time"))?
     }
 
-    /// Whether nothing can be written now, though the database may answer questions.
+    async fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
+        let bytes = u32::try_from(bytes.clamp(MIN_ROW_BYTES, MAX_QUEUED_BYTES)).unwrap_or(u32::MAX);
+        if let Ok(room) = self.room.clone().try_acquire_many_owned(bytes) {
+            return Ok(room);
+        }
+        let _waits = self.waiting_room.try_acquire_many(bytes).map_err(|_| StoreError::Overloaded)?;
+        let _waiting = Counted::by(&self.waiting);
+        let room = timeout(self.max_wait / 2, self.room.clone().acquire_many_owned(bytes)).await;
+        room.ok().and_then(Result::ok).ok_or(StoreError::Overloaded)
+    }
+
+    /// Whether rows wait and none could be written for as long as a caller waits.
     pub(crate) fn is_stalled(&self) -> bool {
-        self.progress.stands_for() > self.core.patience
+        lock(&self.stalled_since).is_some_and(|since| since.elapsed() > self.max_wait)
     }
 
-    /// Writes what waits, takes nothing more, and ends.
+    /// Writes the queued rows, accepts no more, and ends the task.
     pub(crate) async fn close(&self) {
-        self.lanes.close().await;
+        lock(&self.queue).take();
+        let task = lock(&self.task).take();
+        if let Some(task) = task {
+            // A task that ended with its runtime has nothing left to write.
+            let _ = task.await;
+        }
     }
+}
+
+/// The task that writes batches.
+struct Commits<Writer> {
+    writer: Writer,
+    timeout: Duration,
+    stalled_since: Arc<Mutex<Option<Instant>>>,
+    written: CounterHandle,
+    failed: CounterHandle,
+    rows: HistogramHandle,
+}
+
+impl<Writer: BatchWriter> Commits<Writer> {
+    fn new(writer: Writer, timeout: Duration, stalled_since: Arc<Mutex<Option<Instant>>>) -> Self {
+        let commits = |outcome| catalog::COMMITS.with([outcome]);
+        let rows = catalog::COMMIT_ROWS.with([]);
+        Self { writer, timeout, stalled_since, written: commits("written"), failed: commits("failed"), rows }
+    }
+
+    async fn run(self, mut queue: mpsc::UnboundedReceiver<Pending<Writer::Row>>) {
+        while let Some(first) = queue.recv().await {
+            let batch = next_batch(first, &mut queue);
+            lock(&self.stalled_since).get_or_insert_with(Instant::now);
+            // A panic must not end the task; callers whose outcome is dropped get an error.
+            let answered = AssertUnwindSafe(self.commit(batch)).catch_unwind().await.unwrap_or_else(|_| {
+                tracing::error!("writing a batch panicked");
+                true
+            });
+            if answered || queue.is_empty() {
+                *lock(&self.stalled_since) = None;
+            }
+        }
+    }
+
+    /// Writes a batch and reports each outcome; whether the database answered.
+    async fn commit(&self, batch: Vec<Pending<Writer::Row>>) -> bool {
+        let (mut rows, mut outcomes) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+        for pending in batch {
+            rows.push(pending.row);
+            outcomes.push((pending.outcome, pending._room, pending._queued));
+        }
+        let written = self.write(&rows).await;
+        let retry = rows.len() > 1 && written.as_ref().is_err_and(is_row_error);
+        let answered = written.as_ref().map_or_else(is_row_error, |()| true);
+        let mut shared = written.map_err(Arc::new);
+        for (row, (outcome, ..)) in rows.chunks(1).zip(outcomes) {
+            if retry {
+                // Nothing was written, and one row may be the reason.
+                shared = self.write(row).await.map_err(Arc::new);
+            }
+            // The caller may have gone away.
+            let _ = outcome.send(shared.clone().map_err(shared_store_error));
+        }
+        answered
+    }
+
+    async fn write(&self, rows: &[Writer::Row]) -> Result<(), DbErr> {
+        let written = timeout(self.timeout, retry_serialization(|| self.writer.write(rows))).await;
+        let written = written.unwrap_or(Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)));
+        if written.is_ok() {
+            self.written.increment(1);
+            self.rows.record(f64::from(u32::try_from(rows.len()).unwrap_or(u32::MAX)));
+        } else {
+            self.failed.increment(1);
+        }
+        written
+    }
+}
+
+/// `first` and the rows that wait after it, up to the bounds of a batch.
+fn next_batch<Row>(first: Pending<Row>, queue: &mut mpsc::UnboundedReceiver<Pending<Row>>) -> Vec<Pending<Row>> {
+    let mut bytes = first.bytes;
+    let mut batch = vec![first];
+    while batch.len() < MAX_BATCH_ROWS && bytes < MAX_BATCH_BYTES {
+        let Ok(pending) = queue.try_recv() else { break };
+        bytes += pending.bytes;
+        batch.push(pending);
+    }
+    batch
 }
 
 fn closed() -> StoreError {
     unavailable("the database is closed")
 }
 
-async fn write_all(mut writer: Writer, mut requests: mpsc::UnboundedReceiver<Request>, progress: Arc<Progress>) {
-    while let Some(first) = requests.recv().await {
-        let batch = gather(first, &mut requests);
-        progress.begin();
-        // A panic must not stop the writing for ever; whose outcome is dropped is told so.
-        let committed = AssertUnwindSafe(commit(&mut writer, batch)).catch_unwind().await;
-        if committed.is_err() {
-            tracing::error!("writing a batch panicked");
-        }
-        if committed.unwrap_or(true) || requests.is_empty() {
-            progress.rest();
-        }
-    }
-    writer.close().await;
-}
-
-/// All that waits, up to the bounds of one commit.
-fn gather(first: Request, requests: &mut mpsc::UnboundedReceiver<Request>) -> Vec<Request> {
-    let mut bytes = first.bytes;
-    let mut batch = vec![first];
-    while batch.len() < BATCH && bytes < BATCH_BYTES {
-        let Ok(request) = requests.try_recv() else {
-            break;
-        };
-        bytes += request.bytes;
-        batch.push(request);
-    }
-    batch
-}
-
-/// Writes a batch and tells each request its outcome; whether the database had a word on it.
-async fn commit(writer: &mut Writer, mut batch: Vec<Request>) -> bool {
-    let mut records: Vec<_> = batch.iter_mut().map(|request| &mut request.record).collect();
-    match writer.write(&mut records).await {
-        Ok(()) => {
-            for request in batch {
-                answer(request.outcome, Ok(()));
-            }
-            true
-        }
-        // Nothing was written, and it may be one row's fault.
-        Err(failure) if failure.is_of_the_rows() && batch.len() > 1 => {
-            for mut request in batch {
-                let outcome = writer.write(&mut [&mut request.record]).await;
-                answer(request.outcome, outcome.map_err(Failure::told));
-            }
-            true
-        }
-        Err(failure) => {
-            for request in batch {
-                answer(request.outcome, Err(failure.clone().told()));
-            }
-            failure.is_of_the_rows()
-        }
-    }
-}
-
-fn answer(request: oneshot::Sender<Result<(), StoreError>>, outcome: Result<(), StoreError>) {
-    // Who has gone away doesn't hear it.
-    let _ = request.send(outcome);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,7 +4,7 @@ mod crashes;
 mod devices;
 mod follow;
 
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::entity::{organization, resource};
 use crate::{crash_report, log_entry};
 use async_trait::async_trait;
@@ -27,12 +27,12 @@ use std::sync::Arc;
 
 /// What is stored in a database, read only.
 pub struct SqlInspectionRepository {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlInspectionRepository {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 }
 
@@ -41,7 +41,7 @@ impl InspectionRepository for SqlInspectionRepository {
     async fn organizations(&self, name: Option<String>) -> Result<Vec<RegisteredOrganization>, StoreError> {
         let select = organization::Entity::find()
             .apply_if(name, |select, name| select.filter(organization::Column::Name.eq(name)));
-        let mut rows = self.core.read(select.all(&self.core.reads)).await?;
+        let mut rows = self.db.read(select.all(&self.db.reads)).await?;
         // Engines sort texts each in its own way.
         rows.sort_by(|one, other| one.name.cmp(&other.name));
         let organization =
@@ -54,7 +54,7 @@ impl InspectionRepository for SqlInspectionRepository {
         organization: OrganizationId,
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
-        devices::list(self.core.clone(), organization, &statuses)
+        devices::list(self.db.clone(), organization, &statuses)
     }
 
     fn log_entries(
@@ -62,7 +62,7 @@ impl InspectionRepository for SqlInspectionRepository {
         organizations: Vec<OrganizationId>,
         filter: LogFilter,
     ) -> BoxStream<'static, Result<InspectedLogEntry, StoreError>> {
-        let rows = log_entry::entries(self.core.clone(), organizations, filter);
+        let rows = log_entry::entries(self.db.clone(), organizations, filter);
         rows.and_then(|row| ready(row.inspected())).boxed()
     }
 
@@ -71,7 +71,7 @@ impl InspectionRepository for SqlInspectionRepository {
         organization: Option<OrganizationId>,
         filter: LogFilter,
     ) -> Result<Box<dyn LogFollower>, StoreError> {
-        Ok(Box::new(follow::Follower::begin(self.core.clone(), organization, filter).await?))
+        Ok(Box::new(follow::Follower::begin(self.db.clone(), organization, filter).await?))
     }
 
     fn crash_reports(
@@ -79,21 +79,21 @@ impl InspectionRepository for SqlInspectionRepository {
         organizations: Vec<OrganizationId>,
         filter: CrashReportFilter,
     ) -> BoxStream<'static, Result<InspectedCrashReport, StoreError>> {
-        crashes::list(&self.core, &organizations, filter)
+        crashes::list(&self.db, &organizations, filter)
     }
 
     async fn find_crash_report(
         &self,
         id: CrashReportId,
     ) -> Result<Option<(OrganizationId, StoredCrashReport)>, StoreError> {
-        crash_report::find(&self.core, None, id).await
+        crash_report::find(&self.db, None, id).await
     }
 
     async fn find_resources(&self, guid: ResourceGuid) -> Result<Vec<StoredResource>, StoreError> {
         let select = resource::Entity::find()
             .filter(resource::Column::Guid.eq(guid.as_uuid()))
             .order_by_asc(resource::Column::OrganizationId);
-        let rows = self.core.read(select.all(&self.core.reads)).await?;
+        let rows = self.db.read(select.all(&self.db.reads)).await?;
         rows.into_iter().map(crate::resource::stored).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! What the database knows of blobs: [`domain::blob::BlobLedger`].
 
+use crate::connections::Connections;
 use crate::convert::Owner;
-use crate::core::{Core, Work};
 use crate::entity::{crash_part, discarded_blob, resource};
 use crate::page::{BUDGET, Pace, PageRow};
 use async_trait::async_trait;
@@ -10,12 +10,11 @@ use domain::error::StoreError;
 use domain::guid::{CrashReportId, ResourceGuid};
 use domain::timestamp::Timestamp;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{OnConflict, Query, SelectStatement, UnionType};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
-    QuerySelect, Value,
+    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Value,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -41,12 +40,12 @@ const CRASH_PARTS: &str = "SELECT crash_part.report_id, crash_part.position, cra
 
 /// The blobs in a database.
 pub struct SqlBlobLedger {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlBlobLedger {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 }
 
@@ -61,7 +60,19 @@ pub(crate) async fn discard(db: &impl ConnectionTrait, keys: Vec<String>, now: T
 #[async_trait]
 impl BlobLedger for SqlBlobLedger {
     async fn discard(&self, keys: &[BlobKey], now: Timestamp) -> Result<(), StoreError> {
-        self.core.write(Discard { keys: chunks(keys), now }).await
+        let keys = Arc::new(chunks(keys));
+        self.db
+            .write(move |transaction| {
+                let keys = keys.clone();
+                async move {
+                    for keys in keys.iter() {
+                        discard(transaction, keys.clone(), now).await?;
+                    }
+                    Ok(())
+                }
+                .boxed()
+            })
+            .await
     }
 
     async fn discarded_before(&self, before: Timestamp, limit: u64) -> Result<Vec<BlobKey>, StoreError> {
@@ -70,18 +81,31 @@ impl BlobLedger for SqlBlobLedger {
             .order_by_asc(discarded_blob::Column::DiscardedAt)
             .order_by_asc(discarded_blob::Column::BlobKey)
             .limit(limit);
-        let due = self.core.read(due.all(&self.core.reads)).await?;
+        let due = self.db.read(due.all(&self.db.reads)).await?;
         due.into_iter().map(|row| Owner { what: "discarded blob", id: &row.blob_key }.blob_key(&row.blob_key)).collect()
     }
 
     async fn forget(&self, keys: &[BlobKey]) -> Result<(), StoreError> {
-        self.core.write(Forget { keys: chunks(keys) }).await
+        let keys = Arc::new(chunks(keys));
+        self.db
+            .write(move |transaction| {
+                let keys = keys.clone();
+                async move {
+                    for keys in keys.iter() {
+                        let forgotten = discarded_blob::Column::BlobKey.is_in(keys.iter().map(String::as_str));
+                        discarded_blob::Entity::delete_many().filter(forgotten).exec(transaction).await?;
+                    }
+                    Ok(())
+                }
+                .boxed()
+            })
+            .await
     }
 
     async fn known(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError> {
         let mut known = HashSet::new();
         for chunk in chunks(keys) {
-            let rows = self.core.read(self.core.reads.query_all(&claims(&chunk))).await?;
+            let rows = self.db.read(self.db.reads.query_all(&claims(&chunk))).await?;
             for row in rows {
                 let key: String = row.try_get_by_index(0).map_err(crate::error::store_error)?;
                 known.insert(Owner { what: "blob", id: &key }.blob_key(&key)?);
@@ -92,8 +116,8 @@ impl BlobLedger for SqlBlobLedger {
 
     fn references(&self) -> BoxStream<'static, Result<BlobReference, StoreError>> {
         let resources =
-            claims_in_pages::<ResourceClaim>(self.core.clone(), RESOURCES, [i64::MIN.into(), Uuid::nil().into()]);
-        let parts = claims_in_pages::<PartClaim>(self.core.clone(), CRASH_PARTS, [Uuid::nil().into(), (-1).into()]);
+            claims_in_pages::<ResourceClaim>(self.db.clone(), RESOURCES, [i64::MIN.into(), Uuid::nil().into()]);
+        let parts = claims_in_pages::<PartClaim>(self.db.clone(), CRASH_PARTS, [Uuid::nil().into(), (-1).into()]);
         resources.chain(parts).boxed()
     }
 
@@ -101,43 +125,7 @@ impl BlobLedger for SqlBlobLedger {
         let mut select = claimed(resource::Entity, resource::Column::BlobKey, &[reference.key.as_str().to_owned()]);
         let part = claimed(crash_part::Entity, crash_part::Column::BlobKey, &[reference.key.as_str().to_owned()]);
         select.union(UnionType::All, part);
-        Ok(self.core.read(self.core.reads.query_one(&select)).await?.is_some())
-    }
-}
-
-struct Discard {
-    keys: Vec<Vec<String>>,
-    now: Timestamp,
-}
-
-#[async_trait]
-impl Work for Discard {
-    type Done = ();
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        for keys in &self.keys {
-            discard(transaction, keys.clone(), self.now).await?;
-        }
-        Ok(())
-    }
-}
-
-struct Forget {
-    keys: Vec<Vec<String>>,
-}
-
-#[async_trait]
-impl Work for Forget {
-    type Done = ();
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        for keys in &self.keys {
-            let forgotten = discarded_blob::Column::BlobKey.is_in(keys.iter().map(String::as_str));
-            discarded_blob::Entity::delete_many().filter(forgotten).exec(transaction).await?;
-        }
-        Ok(())
+        Ok(self.db.read(self.db.reads.query_one(&select)).await?.is_some())
     }
 }
 
@@ -166,18 +154,18 @@ trait Claim: PageRow + Send + 'static {
 }
 
 fn claims_in_pages<C: Claim>(
-    core: Arc<Core>,
+    db: Arc<Connections>,
     sql: &'static str,
     start: [Value; 2],
 ) -> BoxStream<'static, Result<BlobReference, StoreError>> {
     let pages = stream::try_unfold((Pace::new(BUDGET), Some(start)), move |(mut pace, behind)| {
-        let core = core.clone();
+        let db = db.clone();
         async move {
             let Some([first, second]) = behind else {
                 return Ok(None);
             };
             let limit = Value::from(i64::try_from(pace.limit).unwrap_or(i64::MAX));
-            let page = pace.read::<C>(&core, core.statement(sql, [first, second, limit])).await?;
+            let page = pace.read::<C>(&db, db.statement(sql, [first, second, limit])).await?;
             let behind = page.rows.last().filter(|_| !page.last).map(Claim::place);
             let references = page.rows.into_iter().map(Claim::reference);
             Ok::<_, StoreError>(Some((stream::iter(references), (pace, behind))))
@@ -261,8 +249,8 @@ mod tests {
     async fn blobs_are_looked_up_by_their_keys() {
         for engine in engines().await {
             engine.fill().await;
-            let core = engine.core();
-            let plan = engine.plan(core.backend.build(&claims(&["resources/1".to_owned()]))).await;
+            let db = engine.db();
+            let plan = engine.plan(db.backend.build(&claims(&["resources/1".to_owned()]))).await;
             let indexes = ["resource_blob", "crash_part_blob", "discarded_blob"];
             assert!(indexes.iter().all(|index| plan.contains(index)), "{}:\n{plan}", engine.name);
             for sign in ["Seq Scan", "SCAN "] {

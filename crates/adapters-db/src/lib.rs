@@ -5,17 +5,18 @@
 //!
 //! - Times are microseconds since 1970, GUIDs are UUIDs, text that is compared without case has a
 //!   folded column beside it (decision R14). See `migration`.
-//! - A write runs in a task of its own, in one transaction, to its end (`core.rs`). Log entries,
+//! - A write runs in a task of its own, in one transaction, to its end (`db.rs`). Log entries,
 //!   statuses and crash reports that wait at the same time share one (`group_commit.rs`).
 //! - On `PostgreSQL`, resources that are looked up at the same time share a question (`resource/look_ups.rs`).
 //! - Look-ups of credentials and known records are answered from memory for some seconds (`answers.rs`).
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
 mod access;
-mod answers;
+
+mod concurrency_limit;
+mod connections;
 mod convert;
 mod copy;
-mod core;
 mod crash_report;
 mod database;
 mod device_status;
@@ -23,16 +24,17 @@ mod diagnosis;
 mod entity;
 mod error;
 mod fleet;
+mod fleet_cache;
 mod group_commit;
 mod inspection;
-mod lanes;
+
+mod instance_lock;
 mod ledger;
 mod log_entry;
 mod meters;
 mod migration;
-mod occupancy;
 mod open;
-mod own_connection;
+
 mod page;
 mod refusal;
 mod resource;
@@ -40,7 +42,7 @@ mod retention;
 #[cfg(test)]
 mod testing;
 mod text_head;
-mod turns;
+
 mod url;
 
 pub use access::SqlCredentialDirectory;

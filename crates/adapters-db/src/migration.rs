@@ -2,7 +2,6 @@
 
 mod fleet_version;
 mod initial;
-mod log_origins;
 mod refusal_senders;
 mod refusals;
 #[cfg(test)]
@@ -21,7 +20,6 @@ impl MigratorTrait for Migrator {
             Box::new(Step { name: "0001_initial", statements: |_| initial::STATEMENTS.to_vec() }),
             Box::new(Step { name: "0002_refusals", statements: |_| refusals::STATEMENTS.to_vec() }),
             Box::new(Step { name: "0003_refusal_senders", statements: |_| refusal_senders::STATEMENTS.to_vec() }),
-            Box::new(Step { name: "0004_log_origins", statements: log_origins::statements }),
             Box::new(Step { name: "0005_fleet_version", statements: |_| fleet_version::STATEMENTS.to_vec() }),
         ]
     }

@@ -1,7 +1,7 @@
 //! Opens the connections to a database.
 
 use crate::error::{OpenError, describe, may_pass};
-use crate::occupancy::{enter, wait_to_enter};
+use crate::instance_lock::{enter, wait_to_enter};
 use crate::url::Place;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
@@ -25,34 +25,29 @@ pub(crate) const TRUSTED: Duration = Duration::from_secs(1);
 const ROWS_AHEAD: usize = 8;
 
 /// The two ways into a database.
-pub(crate) struct Connections {
+pub(crate) struct Pools {
     pub(crate) reads: DatabaseConnection,
     pub(crate) writes: DatabaseConnection,
 }
 
 /// `is_alone`: whoever asks already keeps others out.
-pub(crate) async fn open(
-    place: &Place,
-    max: u32,
-    patience: Duration,
-    is_alone: bool,
-) -> Result<Connections, OpenError> {
+pub(crate) async fn open(place: &Place, max: u32, timeout: Duration, is_alone: bool) -> Result<Pools, OpenError> {
     match place {
         Place::Memory => {
             // The database lives as long as its one connection.
-            let pool = sqlite_pool(1, patience).min_connections(1);
+            let pool = sqlite_pool(1, timeout).min_connections(1);
             let pool =
-                tried(place, patience, || pool.clone().connect_with(sqlite(Path::new(":memory:"), patience))).await?;
+                tried(place, timeout, || pool.clone().connect_with(sqlite(Path::new(":memory:"), timeout))).await?;
             let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool(pool);
-            Ok(Connections { reads: connection.clone(), writes: connection })
+            Ok(Pools { reads: connection.clone(), writes: connection })
         }
-        Place::File(path) => open_file(place, path, max, patience).await,
-        Place::Postgres(options) => open_postgres(place, options, max, patience, is_alone).await,
+        Place::File(path) => open_file(place, path, max, timeout).await,
+        Place::Postgres(options) => open_postgres(place, options, max, timeout, is_alone).await,
     }
 }
 
-async fn open_file(place: &Place, path: &Path, max: u32, patience: Duration) -> Result<Connections, OpenError> {
-    let options = sqlite(path, patience);
+async fn open_file(place: &Place, path: &Path, max: u32, timeout: Duration) -> Result<Pools, OpenError> {
+    let options = sqlite(path, timeout);
     let for_writes = options
         .clone()
         .create_if_missing(true)
@@ -61,13 +56,12 @@ async fn open_file(place: &Place, path: &Path, max: u32, patience: Duration) -> 
         // Where a long read has let the log grow, it is cut again.
         .pragma("journal_size_limit", "67108864");
     // One writer: several would only get in each other's way.
-    let one_writer =
-        || sqlite_pool(1, patience).after_release(|connection, _| Box::pin(ready(Ok(is_idle(connection)))));
-    let writes = tried(place, patience, || one_writer().connect_with(for_writes.clone())).await?;
+    let one_writer = || sqlite_pool(1, timeout).after_release(|connection, _| Box::pin(ready(Ok(is_idle(connection)))));
+    let writes = tried(place, timeout, || one_writer().connect_with(for_writes.clone())).await?;
     let for_reads = options.pragma("query_only", "ON").pragma("cache_size", "-1024");
-    let reads = sqlite_pool(max, patience).connect_lazy_with(for_reads);
+    let reads = sqlite_pool(max, timeout).connect_lazy_with(for_reads);
     let connection = SqlxSqliteConnector::from_sqlx_sqlite_pool;
-    Ok(Connections { reads: connection(reads), writes: connection(writes) })
+    Ok(Pools { reads: connection(reads), writes: connection(writes) })
 }
 
 /// Whether a connection is out of all transactions; if not, the pool closes it. Where a full disk makes `SQLite`
@@ -77,26 +71,26 @@ fn is_idle(connection: &SqliteConnection) -> bool {
     !connection.is_in_transaction()
 }
 
-fn sqlite(path: &Path, patience: Duration) -> SqliteConnectOptions {
+fn sqlite(path: &Path, timeout: Duration) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(true)
         // Ends before our own wait does, so that the failure names its cause and the write can't follow it.
-        .busy_timeout(named_in(patience))
+        .busy_timeout(named_in(timeout))
         .row_buffer_size(ROWS_AHEAD)
         .disable_statement_logging()
 }
 
-/// What the engine or the pool waits for ends before our own patience does, so that its error, which names
+/// What the engine or the pool waits for ends before our own timeout does, so that its error, which names
 /// the cause, is the one that is told.
-pub(crate) fn named_in(patience: Duration) -> Duration {
-    patience * 3 / 4
+pub(crate) fn named_in(timeout: Duration) -> Duration {
+    timeout * 3 / 4
 }
 
-fn sqlite_pool(max: u32, patience: Duration) -> SqlitePoolOptions {
+fn sqlite_pool(max: u32, timeout: Duration) -> SqlitePoolOptions {
     PoolOptions::<sqlx::Sqlite>::new()
         .max_connections(max)
-        .acquire_timeout(named_in(patience))
+        .acquire_timeout(named_in(timeout))
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
@@ -106,11 +100,11 @@ async fn open_postgres(
     place: &Place,
     options: &PgConnectOptions,
     max: u32,
-    patience: Duration,
+    timeout: Duration,
     is_alone: bool,
-) -> Result<Connections, OpenError> {
+) -> Result<Pools, OpenError> {
     // A first connection outside the pool: the pool would try in its own way and hide why it failed.
-    let encoding = tried(place, patience, || async {
+    let encoding = tried(place, timeout, || async {
         let mut connection = PgConnection::connect_with(options).await?;
         let row = connection.fetch_one("SELECT current_setting('server_encoding')").await?;
         Ok((connection, row.try_get::<String, _>(0)?))
@@ -128,7 +122,7 @@ async fn open_postgres(
     let pool = PgPoolOptions::new()
         .max_connections(max)
         // As long as those have left who had to wait for their turn.
-        .acquire_timeout(patience / 2)
+        .acquire_timeout(timeout / 2)
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
             Box::pin(async move { if is_alone { Ok(()) } else { enter(connection).await } })
@@ -136,28 +130,28 @@ async fn open_postgres(
         .before_acquire(move |connection, state| {
             Box::pin(async move {
                 let is_trusted = state.idle_for < TRUSTED;
-                Ok(is_trusted || answers(connection, patience).await)
+                Ok(is_trusted || answers(connection, timeout).await)
             })
         })
         .connect_lazy_with(options.clone());
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
-    Ok(Connections { reads: connection.clone(), writes: connection })
+    Ok(Pools { reads: connection.clone(), writes: connection })
 }
 
 /// Whether anybody is still there, which must be known in time to make a new connection.
-pub(crate) async fn answers(connection: &mut PgConnection, patience: Duration) -> bool {
-    matches!(timeout(patience / 4, connection.ping()).await, Ok(Ok(())))
+pub(crate) async fn answers(connection: &mut PgConnection, max_wait: Duration) -> bool {
+    matches!(timeout(max_wait / 4, connection.ping()).await, Ok(Ok(())))
 }
 
 /// Tries a bounded number of times, as long as the failure is one that may pass.
-pub(crate) async fn tried<T, F>(place: &Place, patience: Duration, open: impl Fn() -> F) -> Result<T, OpenError>
+pub(crate) async fn tried<T, F>(place: &Place, max_wait: Duration, open: impl Fn() -> F) -> Result<T, OpenError>
 where
     F: Future<Output = Result<T, sqlx::Error>>,
 {
     let mut pause = PAUSE;
     let mut tries = 1;
     loop {
-        let error = match timeout(patience, open()).await {
+        let error = match timeout(max_wait, open()).await {
             Ok(Ok(opened)) => return Ok(opened),
             Ok(Err(error)) => error,
             Err(_) => sqlx::Error::PoolTimedOut,
@@ -191,7 +185,7 @@ mod tests {
     #[tokio::test]
     async fn sqlite_writes_ahead_fully_synchronised_and_reads_only_read() {
         let engines = engines().await;
-        let core = engines[0].core();
+        let db = engines[0].db();
         for (name, writes, reads) in [
             ("journal_mode", "wal", "wal"),
             ("synchronous", "2", "2"),
@@ -199,9 +193,9 @@ mod tests {
             ("busy_timeout", "22500", "22500"),
             ("query_only", "0", "1"),
         ] {
-            assert_eq!(pragma(&core.writes, name).await, writes, "{name}");
-            assert_eq!(pragma(&core.reads, name).await, reads, "{name}");
+            assert_eq!(pragma(&db.writes, name).await, writes, "{name}");
+            assert_eq!(pragma(&db.reads, name).await, reads, "{name}");
         }
-        assert!(core.reads.execute_unprepared("DELETE FROM resource").await.is_err());
+        assert!(db.reads.execute_unprepared("DELETE FROM resource").await.is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Lists of any length, read in pages: between two pages no connection is held, and no page takes
 //! more memory than its budget and one row.
 
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::error::unavailable;
 use domain::error::StoreError;
 use futures_util::stream::{self, BoxStream};
@@ -18,9 +18,8 @@ pub(crate) const BUDGET: usize = 1024 * 1024;
 const FIRST: u64 = 128;
 const MOST: u64 = 1024;
 
-/// A page may have to pass over many rows that don't match: it gets this many times the patience of
-/// a look-up.
-const PATIENCE_FACTOR: u32 = 12;
+/// A page may have to pass over many rows that don't match, so it may take this many times as long as a lookup.
+const TIMEOUT_FACTOR: u32 = 12;
 
 /// A row and the memory that it takes.
 pub(crate) trait PageRow: FromQueryResult {
@@ -50,14 +49,21 @@ impl Pace {
     }
 
     /// Reads the page of `statement`, whose limit is ours.
-    pub(crate) async fn read<R: PageRow>(&mut self, core: &Core, statement: Statement) -> Result<Page<R>, StoreError> {
-        let patience = core.patience * PATIENCE_FACTOR;
-        let turns = &core.turns_to_read;
-        let turn = if self.has_begun { turns.take_further(patience).await? } else { turns.take().await? };
-        let read = timeout(patience, self.read_rows(core, statement))
+    pub(crate) async fn read<R: PageRow>(
+        &mut self,
+        db: &Connections,
+        statement: Statement,
+    ) -> Result<Page<R>, StoreError> {
+        let limit = db.timeout * TIMEOUT_FACTOR;
+        let permit = if self.has_begun {
+            db.read_limit.acquire_to_continue(limit).await?
+        } else {
+            db.read_limit.acquire().await?
+        };
+        let read = timeout(limit, self.read_rows(db, statement))
             .await
             .map_err(|_| unavailable("the database didn't answer in time"))?;
-        let (rows, full) = core.explained(turn.ends(read)).await?;
+        let (rows, full) = db.explain(permit.record(read)).await?;
         self.has_begun = true;
         let count = rows.len() as u64;
         let last = !full && count < self.limit;
@@ -66,8 +72,12 @@ impl Pace {
         Ok(Page { rows, last })
     }
 
-    async fn read_rows<R: PageRow>(&self, core: &Core, statement: Statement) -> Result<(Vec<R>, bool), sea_orm::DbErr> {
-        let mut stream = core.reads.stream_raw(statement).await?;
+    async fn read_rows<R: PageRow>(
+        &self,
+        db: &Connections,
+        statement: Statement,
+    ) -> Result<(Vec<R>, bool), sea_orm::DbErr> {
+        let mut stream = db.reads.stream_raw(statement).await?;
         let mut rows = Vec::new();
         let mut bytes = 0;
         while let Some(row) = stream.try_next().await? {

@@ -1,7 +1,7 @@
 //! Refusals that are kept for a while: [`domain::refusal::RefusalRepository`].
 
+use crate::connections::Connections;
 use crate::convert::Owner as Row;
-use crate::core::{Core, Work};
 use crate::entity::refusal;
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
@@ -11,8 +11,9 @@ use domain::refusal::{
     CredentialKind, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, RefusalFilter, RefusalRepository, Refused,
 };
 use domain::timestamp::Timestamp;
+use futures_util::FutureExt;
 use sea_orm::ActiveValue::{NotSet, Set};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait, FromQueryResult, Statement, Value};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, Statement, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -38,12 +39,12 @@ const LIST: &str = "SELECT refusal.*, organization.name AS organization_name
 
 /// The refusals in a database.
 pub struct SqlRefusalRepository {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlRefusalRepository {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 }
 
@@ -53,13 +54,23 @@ impl RefusalRepository for SqlRefusalRepository {
         if refusals.is_empty() {
             return Ok(());
         }
-        let owners: HashSet<Owner> = refusals.iter().map(|refusal| refusal.owner.clone()).collect();
-        self.core.write(Add { refusals: refusals.to_vec(), owners, backend: self.core.backend }).await
+        let refusals: Arc<[NewRefusal]> = refusals.into();
+        self.db
+            .write(move |transaction| {
+                let refusals = refusals.clone();
+                async move { add(transaction, &refusals).await }.boxed()
+            })
+            .await
     }
 
     async fn prune(&self, before: Timestamp, limit: u64) -> Result<u64, StoreError> {
-        let prune = self.core.statement(PRUNE, [before.as_micros().into(), number(limit)]);
-        self.core.write(Prune(prune)).await
+        let prune = self.db.statement(PRUNE, [before.as_micros().into(), number(limit)]);
+        self.db
+            .write(move |transaction| {
+                let prune = prune.clone();
+                async move { Ok(transaction.execute_raw(prune).await?.rows_affected()) }.boxed()
+            })
+            .await
     }
 
     async fn page(
@@ -68,8 +79,8 @@ impl RefusalRepository for SqlRefusalRepository {
         behind: Option<(Timestamp, i64)>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError> {
-        let rows = Listed::find_by_statement(page(&self.core, filter, behind, limit)).all(&self.core.reads);
-        self.core.read(rows).await?.into_iter().map(Listed::refused).collect()
+        let rows = Listed::find_by_statement(page(&self.db, filter, behind, limit)).all(&self.db.reads);
+        self.db.read(rows).await?.into_iter().map(Listed::refused).collect()
     }
 }
 
@@ -77,7 +88,7 @@ fn number(number: u64) -> Value {
     i64::try_from(number).unwrap_or(i64::MAX).into()
 }
 
-fn page(core: &Core, filter: &RefusalFilter, behind: Option<(Timestamp, i64)>, limit: u64) -> Statement {
+fn page(db: &Connections, filter: &RefusalFilter, behind: Option<(Timestamp, i64)>, limit: u64) -> Statement {
     let mut values: Vec<Value> = Vec::new();
     let mut conditions = Vec::new();
     let mut place = |value: Value| {
@@ -100,53 +111,32 @@ fn page(core: &Core, filter: &RefusalFilter, behind: Option<(Timestamp, i64)>, l
     let conditions = if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
     let limit = place(number(limit));
     let sql = format!("{LIST} {conditions} ORDER BY refusal.received_at DESC, refusal.id DESC LIMIT {limit}");
-    core.statement(&sql, values)
+    db.statement(&sql, values)
 }
 
-struct Add {
-    refusals: Vec<NewRefusal>,
-    owners: HashSet<Owner>,
-    backend: DbBackend,
-}
-
-#[async_trait]
-impl Work for Add {
-    type Done = ();
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        let rows = self.refusals.iter().map(new_row);
-        refusal::Entity::insert_many(rows).exec_without_returning(transaction).await?;
-        let trim = async |sql: &str, values: Vec<Value>| {
-            transaction.execute_raw(Statement::from_sql_and_values(self.backend, sql, values)).await
-        };
-        for owner in &self.owners {
-            match owner {
-                Owner::Organization(OrganizationId(id)) => {
-                    trim(TRIM_ORGANIZATION, vec![(*id).into(), number(KEPT_PER_OWNER)]).await?;
-                }
-                Owner::Address(address) => {
-                    trim(TRIM_ADDRESS, vec![address.as_str().into(), number(KEPT_PER_OWNER)]).await?;
-                }
+/// Stores refusals and removes the oldest ones of their owners.
+async fn add(transaction: &DatabaseTransaction, refusals: &[NewRefusal]) -> Result<(), DbErr> {
+    let rows = refusals.iter().map(new_row);
+    refusal::Entity::insert_many(rows).exec_without_returning(transaction).await?;
+    let trim = async |sql: &str, values: Vec<Value>| {
+        let backend = transaction.get_database_backend();
+        transaction.execute_raw(Statement::from_sql_and_values(backend, sql, values)).await
+    };
+    let owners: HashSet<&Owner> = refusals.iter().map(|refusal| &refusal.owner).collect();
+    for owner in &owners {
+        match owner {
+            Owner::Organization(OrganizationId(id)) => {
+                trim(TRIM_ORGANIZATION, vec![(*id).into(), number(KEPT_PER_OWNER)]).await?;
+            }
+            Owner::Address(address) => {
+                trim(TRIM_ADDRESS, vec![address.as_str().into(), number(KEPT_PER_OWNER)]).await?;
             }
         }
-        if self.owners.iter().any(|owner| matches!(owner, Owner::Address(_))) {
-            trim(TRIM_UNKNOWN, vec![number(KEPT_OF_UNKNOWN)]).await?;
-        }
-        Ok(())
     }
-}
-
-struct Prune(Statement);
-
-#[async_trait]
-impl Work for Prune {
-    type Done = u64;
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<u64, DbErr> {
-        Ok(transaction.execute_raw(self.0.clone()).await?.rows_affected())
+    if owners.iter().any(|owner| matches!(owner, Owner::Address(_))) {
+        trim(TRIM_UNKNOWN, vec![number(KEPT_OF_UNKNOWN)]).await?;
     }
+    Ok(())
 }
 
 fn new_row(refusal: &NewRefusal) -> refusal::ActiveModel {
@@ -238,16 +228,16 @@ mod tests {
         for engine in engines().await {
             engine.run(MANY).await;
             engine.run("ANALYZE").await;
-            let core = engine.core();
+            let db = engine.db();
             let since = Some(Timestamp::from_micros(1_002_000));
-            let newest = page(core, &RefusalFilter { since, ..RefusalFilter::default() }, None, 50);
+            let newest = page(db, &RefusalFilter { since, ..RefusalFilter::default() }, None, 50);
             engine.assert_uses("refusal_by_time", newest).await;
             let own = |sql: &str| sql.split_once('(').map(|(_, inner)| inner.trim_end_matches(')').to_owned()).unwrap();
-            let of_organization = core.statement(&own(TRIM_ORGANIZATION), [1_i64.into(), 200_i64.into()]);
+            let of_organization = db.statement(&own(TRIM_ORGANIZATION), [1_i64.into(), 200_i64.into()]);
             engine.assert_uses("refusal_of_organization", of_organization).await;
-            let of_address = core.statement(&own(TRIM_ADDRESS), ["192.0.2.1".into(), 200_i64.into()]);
+            let of_address = db.statement(&own(TRIM_ADDRESS), ["192.0.2.1".into(), 200_i64.into()]);
             engine.assert_uses("refusal_of_address", of_address).await;
-            let unknown = core.statement(&own(TRIM_UNKNOWN), [5_000_i64.into()]);
+            let unknown = db.statement(&own(TRIM_UNKNOWN), [5_000_i64.into()]);
             // It has no condition left but that of its index, which is read from its end up to the bound.
             let plan = engine.plan(unknown).await;
             assert!(plan.contains("refusal_of_unknown"), "{}:\n{plan}", engine.name);

@@ -1,12 +1,9 @@
 //! The stored resources: [`domain::resource::ResourceRepository`].
 
 mod list;
-mod look_ups;
 mod row;
 
-pub(crate) use look_ups::LookUps;
-
-use crate::core::{Core, Work};
+use crate::connections::Connections;
 use crate::entity::{organization, resource};
 use crate::ledger::discard;
 use crate::text_head::is_text;
@@ -18,6 +15,7 @@ use domain::resource::{
     DeleteOutcome, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome, StoredResource,
 };
 use domain::timestamp::Timestamp;
+use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
 use row::new_row;
 use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
@@ -35,14 +33,6 @@ const PUBLISHED: &str = "SELECT resource.* FROM resource
     WHERE resource.guid = $1 AND resource.domain = 'Public'
     ORDER BY resource.modified_at DESC, resource.organization_id LIMIT 1";
 
-/// The resources of these organizations with these GUIDs, each with its place in the arrays. The columns
-/// are named one by one: a statement that was prepared must mean the same after a migration.
-const OF_GUIDS: &str = "SELECT asked.place, resource.organization_id, resource.guid, resource_type, type_folded,
-        checksum, modified_at, domain, name, name_folded, meta, meta_digest, profile_group_folded, media_folded,
-        mode_folded, blob_key, content_size, previous_blob_key
-    FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS asked (organization_id, guid, place)
-    JOIN resource ON resource.organization_id = asked.organization_id AND resource.guid = asked.guid";
-
 /// Whether any organization has a resource with a GUID.
 const ANYWHERE: &str = "SELECT 1 FROM resource WHERE guid = $1 LIMIT 1";
 
@@ -59,14 +49,12 @@ const USED_BY: &str = "SELECT resource_use.kind, COALESCE(queue.name, job.name) 
 
 /// The resources in a database.
 pub struct SqlResourceRepository {
-    core: Arc<Core>,
-    /// On `PostgreSQL`.
-    look_ups: Option<Arc<LookUps>>,
+    db: Arc<Connections>,
 }
 
 impl SqlResourceRepository {
-    pub(crate) fn new(core: Arc<Core>, look_ups: Option<Arc<LookUps>>) -> Self {
-        Self { core, look_ups }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 }
 
@@ -78,8 +66,12 @@ impl ResourceRepository for SqlResourceRepository {
         resource: NewResource,
         now: Timestamp,
     ) -> Result<StoreOutcome, StoreError> {
-        let upsert = newer_only(organization, &resource);
-        match self.core.write(Store { organization, guid: resource.guid, upsert, now }).await? {
+        let (guid, upsert) = (resource.guid, Arc::new(newer_only(organization, &resource)));
+        let newer = self.db.write(move |transaction| {
+            let upsert = upsert.clone();
+            async move { store(transaction, organization, guid, &upsert, now).await }.boxed()
+        });
+        match newer.await? {
             None => Ok(StoreOutcome::Stored),
             Some(newer) => Ok(StoreOutcome::NotNewer(Box::new(stored(newer)?))),
         }
@@ -91,7 +83,7 @@ impl ResourceRepository for SqlResourceRepository {
         guid: ResourceGuid,
         now: Timestamp,
     ) -> Result<DeleteOutcome, StoreError> {
-        self.core.write(Delete { organization, guid, now }).await
+        self.db.write(move |transaction| delete(transaction, organization, guid, now).boxed()).await
     }
 
     async fn find(
@@ -99,22 +91,19 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         guid: ResourceGuid,
     ) -> Result<Option<StoredResource>, StoreError> {
-        let found = match &self.look_ups {
-            Some(look_ups) => self.core.in_time(look_ups.find((organization.0, guid.as_uuid()))).await??,
-            None => self.core.read(by_guid(organization, guid).one(&self.core.reads)).await?,
-        };
+        let found = self.db.read(by_guid(organization, guid).one(&self.db.reads)).await?;
         found.map(stored).transpose()
     }
 
     async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
-        let statement = self.core.statement(PUBLISHED, [guid.as_uuid().into()]);
+        let statement = self.db.statement(PUBLISHED, [guid.as_uuid().into()]);
         let select = resource::Model::find_by_statement(statement);
-        self.core.read(select.one(&self.core.reads)).await?.map(stored).transpose()
+        self.db.read(select.one(&self.db.reads)).await?.map(stored).transpose()
     }
 
     async fn exists_anywhere(&self, guid: ResourceGuid) -> Result<bool, StoreError> {
-        let statement = self.core.statement(ANYWHERE, [guid.as_uuid().into()]);
-        Ok(self.core.read(self.core.reads.query_one_raw(statement)).await?.is_some())
+        let statement = self.db.statement(ANYWHERE, [guid.as_uuid().into()]);
+        Ok(self.db.read(self.db.reads.query_one_raw(statement)).await?.is_some())
     }
 
     async fn find_by_pmm(
@@ -122,7 +111,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         key: &PmmKey,
     ) -> Result<Option<StoredResource>, StoreError> {
-        let found = self.core.read(by_pmm(organization, key).one(&self.core.reads)).await?;
+        let found = self.db.read(by_pmm(organization, key).one(&self.db.reads)).await?;
         found.map(stored).transpose()
     }
 
@@ -131,7 +120,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         filter: ListFilter,
     ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
-        list::list(&self.core, organization, filter)
+        list::list(&self.db, organization, filter)
     }
 }
 
@@ -183,65 +172,50 @@ fn newer_only(organization: OrganizationId, resource: &NewResource) -> InsertSta
     insert.into_query().returning_col(Column::PreviousBlobKey).to_owned()
 }
 
-/// Stores a resource: `None` if it was stored, else the stored one that is as new or newer.
-struct Store {
+/// Stores a resource; answers the stored one where that is as new or newer.
+async fn store(
+    transaction: &DatabaseTransaction,
     organization: OrganizationId,
     guid: ResourceGuid,
-    upsert: InsertStatement,
+    upsert: &InsertStatement,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Work for Store {
-    type Done = Option<resource::Model>;
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<Self::Done, DbErr> {
-        let Some(row) = transaction.query_one(&self.upsert).await? else {
-            // The statement has locked the row that it lost to: it is there until we end.
-            let newer = by_guid(self.organization, self.guid).one(transaction).await?;
-            return newer.map(Some).ok_or(DbErr::RecordNotUpdated);
-        };
-        if let Some(previous) = row.try_get_by_index::<Option<String>>(0)? {
-            discard(transaction, vec![previous], self.now).await?;
-        }
-        Ok(None)
+) -> Result<Option<resource::Model>, DbErr> {
+    let Some(row) = transaction.query_one(upsert).await? else {
+        // The statement has locked the newer row: it is there until the transaction ends.
+        let newer = by_guid(organization, guid).one(transaction).await?;
+        return newer.map(Some).ok_or(DbErr::RecordNotUpdated);
+    };
+    if let Some(previous) = row.try_get_by_index::<Option<String>>(0)? {
+        discard(transaction, vec![previous], now).await?;
     }
+    Ok(None)
 }
 
 /// Deletes a resource that nothing uses.
-struct Delete {
+async fn delete(
+    transaction: &DatabaseTransaction,
     organization: OrganizationId,
     guid: ResourceGuid,
     now: Timestamp,
-}
-
-#[async_trait]
-impl Work for Delete {
-    type Done = DeleteOutcome;
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<DeleteOutcome, DbErr> {
-        // Whoever changes what the fleet uses holds this row alone, so that the uses that are looked at
-        // here can't change before the resource is gone.
-        organization::Entity::find_by_id(self.organization.0).lock_shared().one(transaction).await?;
-        let statement = |sql| {
-            let values = [self.organization.0.into(), self.guid.as_uuid().into()];
-            Statement::from_sql_and_values(transaction.get_database_backend(), sql, values)
-        };
-        if let Some(row) = transaction.query_one_raw(statement(DELETE)).await? {
-            discard(transaction, vec![row.try_get_by_index(0)?], self.now).await?;
-            return Ok(DeleteOutcome::Deleted);
-        }
-        let Some(row) = transaction.query_one_raw(statement(USED_BY)).await? else {
-            return Ok(DeleteOutcome::NotFound);
-        };
-        if by_guid(self.organization, self.guid).one(transaction).await?.is_none() {
-            return Ok(DeleteOutcome::NotFound);
-        }
-        let (kind, name): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
-        Ok(DeleteOutcome::InUse { by: format!("{kind} \"{name}\"") })
+) -> Result<DeleteOutcome, DbErr> {
+    // A change of what the fleet uses locks this row exclusively, so the uses stay as they are until the end.
+    organization::Entity::find_by_id(organization.0).lock_shared().one(transaction).await?;
+    let statement = |sql| {
+        let values = [organization.0.into(), guid.as_uuid().into()];
+        Statement::from_sql_and_values(transaction.get_database_backend(), sql, values)
+    };
+    if let Some(row) = transaction.query_one_raw(statement(DELETE)).await? {
+        discard(transaction, vec![row.try_get_by_index(0)?], now).await?;
+        return Ok(DeleteOutcome::Deleted);
     }
+    let Some(row) = transaction.query_one_raw(statement(USED_BY)).await? else {
+        return Ok(DeleteOutcome::NotFound);
+    };
+    if by_guid(organization, guid).one(transaction).await?.is_none() {
+        return Ok(DeleteOutcome::NotFound);
+    }
+    let (kind, name): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
+    Ok(DeleteOutcome::InUse { by: format!("{kind} \"{name}\"") })
 }
 
 #[cfg(test)]
@@ -254,28 +228,24 @@ mod tests {
     async fn look_ups_use_an_index() {
         for engine in engines().await {
             engine.fill().await;
-            let core = engine.core();
+            let db = engine.db();
             let guid = resource_guid(1);
-            let by_guid = by_guid(OrganizationId(1), guid).build(core.backend);
-            let (primary, is_postgres) = match core.backend {
+            let by_guid = by_guid(OrganizationId(1), guid).build(db.backend);
+            let (primary, is_postgres) = match db.backend {
                 // Two indexes hold organization and GUID there; either will do.
                 sea_orm::DbBackend::Postgres => ("Index Scan using resource_", true),
                 _ => ("sqlite_autoindex_resource_1", false),
             };
             engine.assert_uses(primary, by_guid).await;
-            if is_postgres {
-                let asked = OF_GUIDS.replace("$1", "'{1,2}'").replace("$2", &format!("'{{{guid},{guid}}}'"));
-                engine.assert_uses(primary, Statement::from_string(core.backend, asked)).await;
-            }
-            let pmm = by_pmm(OrganizationId(1), &pmm_key("Group 1", "Media 1", "Mode 1")).build(core.backend);
+            let pmm = by_pmm(OrganizationId(1), &pmm_key("Group 1", "Media 1", "Mode 1")).build(db.backend);
             engine.assert_uses("resource_by_pmm", pmm).await;
-            engine.assert_uses("resource_anywhere", core.statement(ANYWHERE, [guid.as_uuid().into()])).await;
+            engine.assert_uses("resource_anywhere", db.statement(ANYWHERE, [guid.as_uuid().into()])).await;
             if !is_postgres {
                 // PostgreSQL may read its few organizations whole.
-                engine.assert_uses("resource_anywhere", core.statement(PUBLISHED, [guid.as_uuid().into()])).await;
+                engine.assert_uses("resource_anywhere", db.statement(PUBLISHED, [guid.as_uuid().into()])).await;
             }
             let values = || [1_i64.into(), guid.as_uuid().into()];
-            engine.assert_uses(primary, core.statement(DELETE, values())).await;
+            engine.assert_uses(primary, db.statement(DELETE, values())).await;
         }
     }
 }

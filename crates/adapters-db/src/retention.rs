@@ -5,11 +5,12 @@
 
 mod rows;
 
-use crate::core::{Core, Work};
+use crate::connections::Connections;
 use async_trait::async_trait;
 use domain::error::StoreError;
 use domain::retention::{RemovalCursor, RemovalOutcome, RetainedRecords, RetentionRepository};
 use domain::timestamp::Timestamp;
+use futures_util::FutureExt;
 use rows::{Rows, Span};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use std::sync::Arc;
@@ -23,12 +24,12 @@ const OWNERS: u32 = 64;
 
 /// The removal of old records from a database.
 pub struct SqlRetentionRepository {
-    core: Arc<Core>,
+    db: Arc<Connections>,
 }
 
 impl SqlRetentionRepository {
-    pub(crate) fn new(core: Arc<Core>) -> Self {
-        Self { core }
+    pub(crate) fn new(db: Arc<Connections>) -> Self {
+        Self { db }
     }
 
     async fn remove(
@@ -39,8 +40,13 @@ impl SqlRetentionRepository {
         limit: u64,
         now: Timestamp,
     ) -> Result<RemovalOutcome, StoreError> {
-        let rows = Rows { kind, backend: self.core.backend, before, now };
-        self.core.write(Batch { rows, from, limit }).await
+        let rows = Arc::new(Rows { kind, backend: self.db.backend, before, now });
+        self.db
+            .write(move |transaction| {
+                let rows = rows.clone();
+                async move { remove_batch(transaction, &rows, from, limit).await }.boxed()
+            })
+            .await
     }
 }
 
@@ -66,52 +72,46 @@ impl RetentionRepository for SqlRetentionRepository {
     }
 }
 
-struct Batch {
-    rows: Rows,
-    from: Option<RemovalCursor>,
+/// Removes one batch of old records.
+async fn remove_batch(
+    transaction: &DatabaseTransaction,
+    rows: &Rows,
+    mut from: Option<RemovalCursor>,
     limit: u64,
-}
-
-#[async_trait]
-impl Work for Batch {
-    type Done = RemovalOutcome;
-    type Fault = DbErr;
-
-    async fn run(&self, transaction: &DatabaseTransaction) -> Result<RemovalOutcome, DbErr> {
-        if !has_turn(transaction).await? {
-            return Ok(RemovalOutcome::Elsewhere);
-        }
-        let (mut removed, mut weight, heaviest) = (0, 0, self.rows.heaviest());
-        let mut from = self.from;
-        for _ in 0..OWNERS {
-            let Some(oldest) = self.rows.oldest(transaction, from).await? else {
-                return Ok(RemovalOutcome::Done { removed, rest: None });
-            };
-            let (records, left) = (self.limit.saturating_sub(removed), heaviest.saturating_sub(weight));
-            let room = Span { from: oldest, records, weight: left };
-            let taken = self.rows.remove(transaction, &room).await?;
-            removed += taken.records;
-            weight += taken.weight;
-            from = taken.rest.or_else(|| behind(oldest));
-            if from.is_none() || taken.rest.is_some() || weight >= heaviest {
-                break;
-            }
-        }
-        Ok(RemovalOutcome::Done { removed, rest: from })
+) -> Result<RemovalOutcome, DbErr> {
+    if !acquire_lock(transaction).await? {
+        return Ok(RemovalOutcome::Elsewhere);
     }
+    let (mut removed, mut weight, heaviest) = (0, 0, rows.heaviest());
+    for _ in 0..OWNERS {
+        let Some(oldest) = rows.oldest(transaction, from).await? else {
+            return Ok(RemovalOutcome::Done { removed, rest: None });
+        };
+        let (records, left) = (limit.saturating_sub(removed), heaviest.saturating_sub(weight));
+        let room = Span { from: oldest, records, weight: left };
+        let taken = rows.remove(transaction, &room).await?;
+        removed += taken.records;
+        weight += taken.weight;
+        from = taken.rest.or_else(|| next_organization(oldest));
+        if from.is_none() || taken.rest.is_some() || weight >= heaviest {
+            break;
+        }
+    }
+    Ok(RemovalOutcome::Done { removed, rest: from })
 }
 
 /// Where the next organization begins.
-fn behind(place: RemovalCursor) -> Option<RemovalCursor> {
-    let next = place.organization.0.checked_add(1)?;
+fn next_organization(cursor: RemovalCursor) -> Option<RemovalCursor> {
+    let next = cursor.organization.0.checked_add(1)?;
     Some(RemovalCursor {
         organization: domain::caller::OrganizationId(next),
         received: Timestamp::from_micros(i64::MIN),
     })
 }
 
-/// Whether this process may remove now: `SQLite` has one writer anyway. The turn ends with the transaction.
-async fn has_turn(transaction: &DatabaseTransaction) -> Result<bool, DbErr> {
+/// Takes the lock that lets one process at a time remove records, until the transaction ends. `SQLite` needs none,
+/// since it has one writer.
+async fn acquire_lock(transaction: &DatabaseTransaction) -> Result<bool, DbErr> {
     if transaction.get_database_backend() != DbBackend::Postgres {
         return Ok(true);
     }
@@ -132,8 +132,8 @@ mod tests {
         for engine in engines().await.into_iter().filter(|engine| engine.name == "PostgreSQL") {
             engine.fill().await;
             let old = Timestamp::from_micros(1_001_000);
-            let other = engine.core().writes.begin_with_config(None, Some(AccessMode::ReadOnly)).await.unwrap();
-            assert!(has_turn(&other).await.unwrap());
+            let other = engine.db().writes.begin_with_config(None, Some(AccessMode::ReadOnly)).await.unwrap();
+            assert!(acquire_lock(&other).await.unwrap());
             let retention = engine.database.retention();
             assert_eq!(retention.remove_logs(old, None, 10).await.unwrap(), RemovalOutcome::Elsewhere);
             assert_eq!(retention.remove_crash_reports(old, None, 10, old).await.unwrap(), RemovalOutcome::Elsewhere);
@@ -144,38 +144,12 @@ mod tests {
         }
     }
 
-    /// Else the names of people stayed for ever.
-    #[tokio::test]
-    async fn what_entries_have_in_common_goes_with_the_last_of_them_unless_it_was_seen_since() {
-        for engine in engines().await {
-            engine.fill().await;
-            let origins = async || engine.number("SELECT count(*) FROM log_origin").await;
-            let remove = async |before| {
-                let retention = engine.database.retention();
-                let mut from = None;
-                while let RemovalOutcome::Done { rest: Some(rest), .. } =
-                    retention.remove_logs(Timestamp::from_micros(before), from, 1000).await.unwrap()
-                {
-                    from = Some(rest);
-                }
-            };
-            engine.run("UPDATE log_origin SET seen_at = 1005000 WHERE id = 7").await;
-            remove(1_002_990).await;
-            assert_eq!(engine.number("SELECT count(*) FROM log_entry").await, 11, "{}", engine.name);
-            assert_eq!(origins().await, 12, "{}", engine.name);
-            remove(1_002_992).await;
-            assert_eq!(origins().await, 10, "{}", engine.name);
-            remove(1_004_000).await;
-            assert_eq!(origins().await, 1, "{}", engine.name);
-        }
-    }
-
     /// What was noted of a report's blobs and what is left of it are one step.
     #[tokio::test]
     async fn a_batch_that_fails_leaves_all_as_it_was() {
         for engine in engines().await {
             engine.fill_all().await;
-            let trouble = match engine.core().backend {
+            let trouble = match engine.db().backend {
                 DbBackend::Postgres => {
                     "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
                         $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
@@ -197,7 +171,7 @@ mod tests {
                 counts
             };
             assert_eq!(counts().await, [1, 1, 0], "{}", engine.name);
-            let on = if engine.core().backend == DbBackend::Postgres { " ON crash_report" } else { "" };
+            let on = if engine.db().backend == DbBackend::Postgres { " ON crash_report" } else { "" };
             engine.run(&format!("DROP TRIGGER refuse{on}")).await;
             let done = retention.remove_crash_reports(now, None, 10, now).await.unwrap();
             assert_eq!(done, RemovalOutcome::Done { removed: 1, rest: None });

@@ -3,7 +3,7 @@
 #[path = "../tests/support/postgres.rs"]
 mod postgres;
 
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::{Database, DatabaseConfig};
 use postgres::Cluster;
 use sea_orm::{ConnectionTrait, DbBackend, Statement};
@@ -19,28 +19,7 @@ const RESOURCES: &str = "INSERT INTO resource WITH RECURSIVE numbers (n) AS
         CASE n % 5 WHEN 0 THEN 'Public' ELSE 'Private' END, 'Name ' || n, 'name ' || n, '{}', {bytes},
         'group ' || (n % 10), 'media ' || (n % 20), 'mode ' || n, 'resources/' || n, n, NULL FROM numbers";
 
-/// Of 300 origins, a hundred for each organization.
-const LOG_ORIGINS: &str =
-    "INSERT INTO log_origin (id, organization_id, user_name, user_folded, version, version_folded,
-        computer, computer_folded, serial_number, serial_folded, computer_guid, application_version, seen_at)
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 300)
-    SELECT n, 1 + n % 3, 'User ' || (n % 100), 'user ' || (n % 100), '1.0.' || (n % 50), '1.0.' || (n % 50),
-        'RIP ' || (n % 100), 'rip ' || (n % 100), 'SN ' || (n % 100), 'sn ' || (n % 100), {guid}, '9.0', 1000000 FROM
-        numbers";
-
-const LOG_ENTRIES: &str =
-    "INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source,
-        source_folded)
-    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
-    SELECT 1 + n % 3, 1 + (n - 1) % 300, 1000000 + n, 'log', 'Description ' || n, 'Source ' || (n % 200),
-        'source ' || (n % 200) FROM numbers";
-
-/// The schema since which entries have origins.
-const ORIGINS: u32 = 4;
-
-/// The same, as earlier schemas have it, of as many origins: else each entry had one of its own.
-const EARLIER_LOG_ENTRIES: &str =
-    "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,
+const LOG_ENTRIES: &str = "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,
         user_folded, source, source_folded, version, version_folded, computer, computer_folded, serial_number,
         serial_folded, computer_guid, application_version)
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
@@ -101,14 +80,14 @@ async fn open(name: &'static str, url: String, folder: Option<TempDir>) -> Opene
 }
 
 impl Opened {
-    pub(crate) fn core(&self) -> &Core {
-        self.database.core()
+    pub(crate) fn db(&self) -> &Connections {
+        self.database.db()
     }
 
     /// Fills all tables of the first schema: one of each kind of record, and many of those of which there
     /// are many.
     pub(crate) async fn fill_all(&self) {
-        let (guid, bytes) = match self.core().backend {
+        let (guid, bytes) = match self.db().backend {
             DbBackend::Postgres => ("'00112233-4455-6677-8899-aabbccddeeff'", "'\\x0102'"),
             _ => ("x'00112233445566778899aabbccddeeff'", "x'0102'"),
         };
@@ -120,22 +99,17 @@ impl Opened {
 
     /// What a query of one number answers.
     pub(crate) async fn number(&self, sql: &str) -> i64 {
-        let sql = Statement::from_string(self.core().backend, sql);
-        self.core().writes.query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
+        let sql = Statement::from_string(self.db().backend, sql);
+        self.db().writes.query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
     }
 
     /// Fills the tables, so that the engine has a reason to choose an index.
     pub(crate) async fn fill(&self) {
-        let (guid, guid_of_computer, bytes) = match self.core().backend {
+        let (guid, guid_of_computer, bytes) = match self.db().backend {
             DbBackend::Postgres => ("md5(n::text)::uuid", "md5((n % 100)::text)::uuid", "'\\x00'::bytea"),
             _ => ("randomblob(16)", "CAST(printf('%016d', n % 100) AS blob)", "x'00'"),
         };
-        let logs = if self.database.schema_version().await.unwrap() < ORIGINS {
-            &[EARLIER_LOG_ENTRIES][..]
-        } else {
-            &[LOG_ORIGINS, LOG_ENTRIES]
-        };
-        for sql in [&[RESOURCES], logs].concat() {
+        for sql in [RESOURCES, LOG_ENTRIES] {
             let sql = sql.replace("{rows}", &ROWS.to_string()).replace("{guid}", guid).replace("{bytes}", bytes);
             let sql = sql.replace("{guid of computer}", guid_of_computer);
             self.run(&sql.replace("{checksum}", "'DA39A3EE5E6B4B0D3255BFEF95601890AFD80709'")).await;
@@ -144,15 +118,15 @@ impl Opened {
     }
 
     pub(crate) async fn run(&self, sql: &str) {
-        self.core().writes.execute_unprepared(sql).await.unwrap();
+        self.db().writes.execute_unprepared(sql).await.unwrap();
     }
 
     /// How the engine goes about a query. `PostgreSQL` may prefer to read and sort a table as small as
     /// ours, so that is made dear: what is left shows whether an index can serve the query at all.
     pub(crate) async fn plan(&self, query: Statement) -> String {
-        let core = self.core();
-        let is_postgres = core.backend == DbBackend::Postgres;
-        let transaction = core.begin_transaction().await.unwrap();
+        let db = self.db();
+        let is_postgres = db.backend == DbBackend::Postgres;
+        let transaction = db.begin().await.unwrap();
         if is_postgres {
             for way in ["seqscan", "bitmapscan", "sort"] {
                 transaction.execute_unprepared(&format!("SET LOCAL enable_{way} = off")).await.unwrap();

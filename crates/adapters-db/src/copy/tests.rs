@@ -22,8 +22,8 @@ async fn copy(from: &Opened, to: &Opened) -> Result<CopiedRecords, CopyError> {
 }
 
 async fn count(engine: &Opened, table: &str) -> i64 {
-    let sql = Statement::from_string(engine.core().backend, format!("SELECT count(*) FROM {table}"));
-    engine.core().reads.query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
+    let sql = Statement::from_string(engine.db().backend, format!("SELECT count(*) FROM {table}"));
+    engine.db().reads.query_one_raw(sql).await.unwrap().unwrap().try_get_by_index(0).unwrap()
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn no_table_is_forgotten() {
     copy.insert().await.unwrap();
     let names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let names = Statement::from_string(DbBackend::Sqlite, names);
-    let rows = sqlite.core().reads.query_all_raw(names).await.unwrap();
+    let rows = sqlite.db().reads.query_all_raw(names).await.unwrap();
     let tables: BTreeSet<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
     let mut dealt_with = told.into_inner().unwrap();
     dealt_with.extend(LEFT.map(str::to_owned));

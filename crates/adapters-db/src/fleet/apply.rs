@@ -4,7 +4,7 @@ use super::batch::{find_in, put};
 use super::records::{Record, record_name, register};
 use super::{computers, keys, uses};
 use crate::entity::{device, job, organization, queue, user_account};
-use crate::error::RegistryFault;
+use crate::error::FleetChangeError;
 use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, NewKey, SimilarName};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::timestamp::Timestamp;
@@ -19,7 +19,7 @@ pub(super) async fn apply(
     fleet: &Fleet,
     new_keys: &[NewKey],
     now: Timestamp,
-) -> Result<Applied, RegistryFault> {
+) -> Result<Applied, FleetChangeError> {
     let mut applied = Applied::default();
     let ids = register_organizations(db, &fleet.organizations, &mut applied).await?;
     for organization in &fleet.organizations {
@@ -105,7 +105,7 @@ async fn register_devices(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
-) -> Result<(), RegistryFault> {
+) -> Result<(), FleetChangeError> {
     register::<device::Entity, _>(
         db,
         id,
@@ -122,7 +122,7 @@ async fn register_queues(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
-) -> Result<(), RegistryFault> {
+) -> Result<(), FleetChangeError> {
     let named = &organization.queues;
     let relations =
         named.iter().filter_map(|queue| queue.device.map(|device| (queue.guid.as_uuid(), device.as_uuid())));
@@ -146,7 +146,7 @@ async fn register_jobs(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
-) -> Result<(), RegistryFault> {
+) -> Result<(), FleetChangeError> {
     let named = &organization.jobs;
     let relations = named.iter().filter_map(|job| job.queue.map(|queue| (job.guid.as_uuid(), queue.as_uuid())));
     need_own::<job::Entity, queue::Entity>(db, id, relations.collect()).await?;
@@ -177,7 +177,7 @@ async fn need_own<R, T>(
     db: &impl ConnectionTrait,
     organization: i64,
     relations: Vec<(Uuid, Uuid)>,
-) -> Result<(), RegistryFault>
+) -> Result<(), FleetChangeError>
 where
     R: EntityTrait,
     R::Model: Record<Entity = R>,

@@ -5,7 +5,7 @@ use super::apply::set;
 use super::batch::{delete_in, find_in, put};
 use super::records::{Record, record_name, register};
 use crate::entity::{computer, hardware_hash};
-use crate::error::RegistryFault;
+use crate::error::FleetChangeError;
 use domain::fleet::{Computer, Fleet, FleetConflict, Secret};
 use domain::guid::ComputerGuid;
 use domain::text::Folded;
@@ -21,7 +21,7 @@ pub(super) async fn register_computers(
     organization: i64,
     named: &[Computer],
     users: &HashMap<String, i64>,
-) -> Result<(), RegistryFault> {
+) -> Result<(), FleetChangeError> {
     let is_unknown = |computer: &&Computer| computer.user.as_ref().is_some_and(|user| !users.contains_key(user));
     if let Some(computer) = named.iter().find(is_unknown) {
         let target = format!("user \"{}\"", computer.user.as_deref().unwrap_or_default());
@@ -55,7 +55,7 @@ pub(super) async fn hashes(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<H
     Ok(rows.into_iter().map(|row| (row.computer_guid.into(), row.digest)).collect())
 }
 
-async fn register_hashes(db: &impl ConnectionTrait, named: &[Computer]) -> Result<(), RegistryFault> {
+async fn register_hashes(db: &impl ConnectionTrait, named: &[Computer]) -> Result<(), FleetChangeError> {
     use hardware_hash::{ActiveModel, Column, Entity};
     let digest = |computer: &Computer| computer.hardware_hash.as_ref().map(Secret::digest);
     let given = named.iter().filter_map(|computer| digest(computer).map(|digest| (computer.guid.as_uuid(), digest)));
@@ -89,6 +89,6 @@ fn name(guid: Uuid) -> String {
     record_name(computer::Model::WORD, guid)
 }
 
-fn taken(guid: Uuid) -> RegistryFault {
+fn taken(guid: Uuid) -> FleetChangeError {
     FleetConflict::CredentialTaken { credential: "HardwareHash", record: name(guid) }.into()
 }

@@ -2,9 +2,9 @@
 
 use super::keys::find_organization;
 use super::records::Record;
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::entity::{computer, device, job, organization, queue, resource_use, user_account};
-use crate::error::RegistryFault;
+use crate::error::FleetChangeError;
 use domain::fleet::{Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, Queue, User};
 use domain::guid::ResourceGuid;
 use sea_orm::{
@@ -15,12 +15,12 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 /// All of the fleet or one organization, as of one point in time; sorted by name, then GUID.
-pub(super) async fn export(core: &Core, organization: Option<&str>) -> Result<Fleet, RegistryFault> {
+pub(super) async fn export(db: &Connections, organization: Option<&str>) -> Result<Fleet, FleetChangeError> {
     // A transaction of SQLite sees one point in time as it is.
-    let is_postgres = core.backend == DbBackend::Postgres;
+    let is_postgres = db.backend == DbBackend::Postgres;
     let isolation = is_postgres.then_some(IsolationLevel::RepeatableRead);
     let access = is_postgres.then_some(AccessMode::ReadOnly);
-    let snapshot = core.reads.begin_with_config(isolation, access).await?;
+    let snapshot = db.reads.begin_with_config(isolation, access).await?;
     let fleet = read(&snapshot, organization).await;
     // Nothing was written: how the transaction ends makes no difference.
     let _ = snapshot.rollback().await;
@@ -28,19 +28,19 @@ pub(super) async fn export(core: &Core, organization: Option<&str>) -> Result<Fl
 }
 
 /// The organizations that `fleet` names, as far as they are registered.
-pub(super) async fn named(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<Fleet, RegistryFault> {
+pub(super) async fn named(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<Fleet, FleetChangeError> {
     let mut organizations = Vec::new();
     for organization in &fleet.organizations {
         match read(db, Some(&organization.name)).await {
             Ok(found) => organizations.extend(found.organizations),
-            Err(RegistryFault::Conflict(FleetConflict::NotFound { .. })) => {}
+            Err(FleetChangeError::Conflict(FleetConflict::NotFound { .. })) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(Fleet { organizations })
 }
 
-async fn read(db: &impl ConnectionTrait, organization: Option<&str>) -> Result<Fleet, RegistryFault> {
+async fn read(db: &impl ConnectionTrait, organization: Option<&str>) -> Result<Fleet, FleetChangeError> {
     let (mut organizations, only) = match organization {
         Some(name) => {
             let organization = find_organization(db, name).await?;

@@ -3,7 +3,7 @@
 
 use super::batch::{find_in, put};
 use crate::entity::{mis_key, organization, user_account};
-use crate::error::RegistryFault;
+use crate::error::FleetChangeError;
 use domain::access::CredentialDigest;
 use domain::fleet::{Applied, FleetConflict, FleetOrganization, KeyRevocation, NewKey};
 use domain::timestamp::Timestamp;
@@ -29,7 +29,7 @@ pub(super) async fn register(
     new_keys: &[NewKey],
     now: Timestamp,
     applied: &mut Applied,
-) -> Result<(), RegistryFault> {
+) -> Result<(), FleetChangeError> {
     let issuable = new_keys.iter().filter(|key| key.organization == organization.name);
     let issuable: HashMap<&str, &NewKey> = issuable.map(|key| (key.user.as_str(), key)).collect();
     let mut registered = Registered::read(db, organization, users).await?;
@@ -93,12 +93,12 @@ fn user_record(organization: &str, user: &str) -> String {
 }
 
 /// That the key of `record` belongs to somebody else.
-fn taken(record: &str) -> RegistryFault {
+fn taken(record: &str) -> FleetChangeError {
     FleetConflict::CredentialTaken { credential: "MisKey", record: record.to_owned() }.into()
 }
 
 /// Registers keys. The database decides whether one is taken, also by another process meanwhile.
-async fn insert(db: &impl ConnectionTrait, keys: &[Key], now: Timestamp) -> Result<(), RegistryFault> {
+async fn insert(db: &impl ConnectionTrait, keys: &[Key], now: Timestamp) -> Result<(), FleetChangeError> {
     let row = |key: &Key| mis_key::ActiveModel {
         digest: Set(key.digest.as_bytes().to_vec()),
         user_id: Set(key.user_id),
@@ -114,7 +114,7 @@ async fn insert(db: &impl ConnectionTrait, keys: &[Key], now: Timestamp) -> Resu
     }
 }
 
-pub(super) async fn add(db: &impl ConnectionTrait, key: &NewKey, now: Timestamp) -> Result<(), RegistryFault> {
+pub(super) async fn add(db: &impl ConnectionTrait, key: &NewKey, now: Timestamp) -> Result<(), FleetChangeError> {
     let user_id = find_user(db, &key.organization, &key.user).await?;
     let record = user_record(&key.organization, &key.user);
     insert(db, &[Key { user_id, digest: key.digest(), record }], now).await
@@ -125,7 +125,7 @@ pub(super) async fn revoke(
     organization: &str,
     user: &str,
     now: Timestamp,
-) -> Result<KeyRevocation, RegistryFault> {
+) -> Result<KeyRevocation, FleetChangeError> {
     let user_id = find_user(db, organization, user).await?;
     let revoke = mis_key::Entity::update_many()
         .col_expr(mis_key::Column::RevokedAt, Expr::value(now.as_micros()))
@@ -138,13 +138,13 @@ pub(super) async fn revoke(
 pub(super) async fn find_organization(
     db: &impl ConnectionTrait,
     name: &str,
-) -> Result<organization::Model, RegistryFault> {
+) -> Result<organization::Model, FleetChangeError> {
     let found = organization::Entity::find().filter(organization::Column::Name.eq(name)).one(db).await?;
     let missing = || FleetConflict::NotFound { record: format!("organization \"{name}\"") };
     Ok(found.ok_or_else(missing)?)
 }
 
-async fn find_user(db: &impl ConnectionTrait, organization: &str, user: &str) -> Result<i64, RegistryFault> {
+async fn find_user(db: &impl ConnectionTrait, organization: &str, user: &str) -> Result<i64, FleetChangeError> {
     let organization_id = find_organization(db, organization).await?.id;
     let found = user_account::Entity::find()
         .filter(user_account::Column::OrganizationId.eq(organization_id))

@@ -2,7 +2,7 @@
 
 use super::batch::{find_in, put};
 use crate::entity::{computer, device, job, queue};
-use crate::error::RegistryFault;
+use crate::error::FleetChangeError;
 use domain::fleet::FleetConflict;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{ActiveModelBehavior, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait};
@@ -84,7 +84,7 @@ pub(super) async fn register<E, T>(
     named: &[T],
     guid: impl Fn(&T) -> Uuid,
     change: impl Fn(&T, &mut E::Model),
-) -> Result<(), RegistryFault>
+) -> Result<(), FleetChangeError>
 where
     E: EntityTrait,
     E::Model: Record<Entity = E>,
@@ -119,7 +119,7 @@ where
     }
 }
 
-fn other_organization<E>(guid: Uuid) -> RegistryFault
+fn other_organization<E>(guid: Uuid) -> FleetChangeError
 where
     E: EntityTrait,
     E::Model: Record<Entity = E>,

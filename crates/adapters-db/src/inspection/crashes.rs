@@ -1,7 +1,7 @@
 //! The crash reports of several organizations, newest first.
 
+use crate::connections::Connections;
 use crate::convert::Owner;
-use crate::core::Core;
 use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use domain::caller::OrganizationId;
 use domain::crash_report::CrashReport;
@@ -18,14 +18,14 @@ use uuid::Uuid;
 
 /// Each organization is read in the order of its own index.
 pub(super) fn list(
-    core: &Arc<Core>,
+    db: &Arc<Connections>,
     organizations: &[OrganizationId],
     filter: CrashReportFilter,
 ) -> BoxStream<'static, Result<InspectedCrashReport, StoreError>> {
     let budget = BUDGET / organizations.len().max(1);
     let rows = |organization: &OrganizationId| {
         let before = Some((filter.to.map_or(i64::MAX, Timestamp::as_micros), Uuid::max()));
-        Scan { core: core.clone(), organization: *organization, filter, before, pace: Pace::new(budget) }.rows()
+        Scan { db: db.clone(), organization: *organization, filter, before, pace: Pace::new(budget) }.rows()
     };
     let rows = merged(organizations.iter().map(rows).collect(), |one: &Row, other| other.key().cmp(&one.key()));
     rows.and_then(|row| ready(row.report())).boxed()
@@ -82,7 +82,7 @@ impl Row {
 
 /// The way through the reports of one organization.
 struct Scan {
-    core: Arc<Core>,
+    db: Arc<Connections>,
     organization: OrganizationId,
     filter: CrashReportFilter,
     /// Time and id of the last report; what is before it follows. `None` at the end.
@@ -97,15 +97,15 @@ impl Pages for Scan {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let statement = page(&self.core, self.organization, &self.filter, before, self.pace.limit);
-        let page = self.pace.read::<Row>(&self.core, statement).await?;
+        let statement = page(&self.db, self.organization, &self.filter, before, self.pace.limit);
+        let page = self.pace.read::<Row>(&self.db, statement).await?;
         self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
         Ok(Some(page.rows))
     }
 }
 
 fn page(
-    core: &Core,
+    db: &Connections,
     organization: OrganizationId,
     filter: &CrashReportFilter,
     before: (i64, Uuid),
@@ -130,7 +130,7 @@ fn page(
         of_parts("count(*)"),
         of_parts("COALESCE(sum(content_size), 0)")
     );
-    core.statement(&sql, values)
+    db.statement(&sql, values)
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
                 CrashReportFilter::default(),
                 CrashReportFilter { from: Some(at(0)), computer, ..CrashReportFilter::default() },
             ] {
-                let page = page(engine.core(), OrganizationId(7), &filter, (i64::MAX, Uuid::max()), 128);
+                let page = page(engine.db(), OrganizationId(7), &filter, (i64::MAX, Uuid::max()), 128);
                 let plan = engine.plan(page).await;
                 assert!(plan.contains("crash_report_by_time"), "{}:\n{plan}", engine.name);
                 // The few parts of a report may be found in any way.

@@ -1,6 +1,6 @@
 //! The devices of an organization and their last status, by name, then GUID.
 
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::device_status::stored;
 use crate::entity::device_status;
 use crate::page::{BUDGET, Pace, PageRow, Pages};
@@ -16,12 +16,12 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 pub(super) fn list(
-    core: Arc<Core>,
+    db: Arc<Connections>,
     organization: OrganizationId,
     statuses: &[Status],
 ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
     let statuses = statuses.iter().map(|status| status.as_str()).collect();
-    let scan = Scan { core, organization, statuses, pace: Pace::new(BUDGET), place: Place::Behind(None) };
+    let scan = Scan { db, organization, statuses, pace: Pace::new(BUDGET), place: Place::Behind(None) };
     scan.rows().and_then(|row| ready(row.device())).boxed()
 }
 
@@ -78,7 +78,7 @@ impl Row {
 
 /// The way through the devices.
 struct Scan {
-    core: Arc<Core>,
+    db: Arc<Connections>,
     organization: OrganizationId,
     statuses: Vec<&'static str>,
     pace: Pace,
@@ -99,8 +99,8 @@ impl Pages for Scan {
         let Place::Behind(behind) = std::mem::replace(&mut self.place, Place::End) else {
             return Ok(None);
         };
-        let statement = page(&self.core, self.organization, &self.statuses, behind, self.pace.limit);
-        let page = self.pace.read::<Row>(&self.core, statement).await?;
+        let statement = page(&self.db, self.organization, &self.statuses, behind, self.pace.limit);
+        let page = self.pace.read::<Row>(&self.db, statement).await?;
         if let (Some(row), false) = (page.rows.last(), page.last) {
             self.place = Place::Behind(Some((row.name.clone(), row.guid)));
         }
@@ -110,14 +110,14 @@ impl Pages for Scan {
 
 /// An organization has so few devices that each page may sort them: no index is kept for it.
 fn page(
-    core: &Core,
+    db: &Connections,
     organization: OrganizationId,
     statuses: &[&'static str],
     behind: Option<(String, Uuid)>,
     limit: u64,
 ) -> Statement {
     // Names are compared by the numbers of their characters, whatever the language of the database.
-    let name = match core.backend {
+    let name = match db.backend {
         DbBackend::Postgres => "device.name COLLATE \"C\"",
         _ => "device.name",
     };
@@ -145,5 +145,5 @@ fn page(
         WHERE device.organization_id = $1 {of_status} {behind}
         ORDER BY {name}, device.guid LIMIT $2"
     );
-    core.statement(&sql, values)
+    db.statement(&sql, values)
 }

@@ -6,7 +6,7 @@
 //! transactions have ended that were writing entries when it was seen; until then what is above is read again, and what
 //! was given is remembered. ADR 46.
 
-use crate::core::Core;
+use crate::connections::Connections;
 use crate::entity::log_entry::Column;
 use crate::log_entry::{Row, TextFilter, matching, newest};
 use crate::page::{BUDGET, Pace};
@@ -31,11 +31,11 @@ const WRITERS: &str = "SELECT virtualtransaction FROM pg_locks
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long they may take, in patiences of a look-up.
-const PATIENCE_FACTOR: u32 = 12;
+const TIMEOUT_FACTOR: u32 = 12;
 
 /// Who follows the log.
 pub(super) struct Follower {
-    core: Arc<Core>,
+    db: Arc<Connections>,
     organization: Option<OrganizationId>,
     filter: LogFilter,
     texts: Vec<TextFilter>,
@@ -66,21 +66,21 @@ struct Round {
 impl Follower {
     /// Begins behind all entries that are stored when this returns, but for those that are added meanwhile.
     pub(super) async fn begin(
-        core: Arc<Core>,
+        db: Arc<Connections>,
         organization: Option<OrganizationId>,
         filter: LogFilter,
     ) -> Result<Self, StoreError> {
-        let Waiting { highest, writers } = observe(&core).await?;
+        let Waiting { highest, writers } = observe(&db).await?;
         let ended = async {
-            while !writers.is_disjoint(&self::writers(&core).await?) {
+            while !writers.is_disjoint(&self::writers(&db).await?) {
                 sleep(PAUSE).await;
             }
             Ok::<_, StoreError>(())
         };
-        timeout(core.patience * PATIENCE_FACTOR, ended).await.map_err(StoreError::unavailable)??;
+        timeout(db.timeout * TIMEOUT_FACTOR, ended).await.map_err(StoreError::unavailable)??;
         let texts = TextFilter::all_of(&filter);
         Ok(Self {
-            core,
+            db,
             organization,
             filter,
             texts,
@@ -94,7 +94,7 @@ impl Follower {
     async fn begin_round(&self) -> Result<Round, StoreError> {
         // In this order: whoever numbered an entry up to `highest` and can't be seen yet is among the writers, or
         // will be seen by what is read after.
-        let seen = observe(&self.core).await?;
+        let seen = observe(&self.db).await?;
         let settles = if seen.writers.is_empty() {
             Some(seen.highest)
         } else {
@@ -128,7 +128,7 @@ impl LogFollower for Follower {
                 .filter(Column::Id.gt(round.behind))
                 .order_by(Column::Id, Order::Asc)
                 .limit(round.pace.limit);
-            let page = round.pace.read::<Row>(&self.core, select.build(self.core.backend)).await?;
+            let page = round.pace.read::<Row>(&self.db, select.build(self.db.backend)).await?;
             let mut entries = Vec::new();
             for row in page.rows {
                 round.behind = row.id;
@@ -149,16 +149,16 @@ impl LogFollower for Follower {
 }
 
 /// The highest number that can be seen, then who is writing.
-async fn observe(core: &Core) -> Result<Waiting, StoreError> {
-    let highest = newest(core).await?.unwrap_or_default();
-    Ok(Waiting { highest, writers: writers(core).await? })
+async fn observe(db: &Connections) -> Result<Waiting, StoreError> {
+    let highest = newest(db).await?.unwrap_or_default();
+    Ok(Waiting { highest, writers: writers(db).await? })
 }
 
-async fn writers(core: &Core) -> Result<HashSet<String>, StoreError> {
-    if core.backend != DbBackend::Postgres {
+async fn writers(db: &Connections) -> Result<HashSet<String>, StoreError> {
+    if db.backend != DbBackend::Postgres {
         return Ok(HashSet::new());
     }
-    let rows = core.read(core.reads.query_all_raw(core.statement(WRITERS, []))).await?;
+    let rows = db.read(db.reads.query_all_raw(db.statement(WRITERS, []))).await?;
     rows.iter().map(|row| row.try_get_by_index(0).map_err(StoreError::other)).collect()
 }
 
@@ -168,20 +168,17 @@ mod tests {
     use crate::testing::{Opened, engines};
     use sea_orm::TransactionTrait;
 
-    /// A database with the origin of the entries.
     async fn postgres() -> Opened {
-        let engine = engines().await.remove(1);
-        let insert = "INSERT INTO log_origin (id, organization_id, user_name, user_folded, version, version_folded,
-                computer, computer_folded, serial_number, serial_folded, computer_guid, application_version, seen_at)
-            VALUES (3, 7, '', '', '', '', '', '', '', '', '00112233-4455-6677-8899-aabbccddeeff', '', 5)";
-        engine.run(insert).await;
-        engine
+        engines().await.remove(1)
     }
 
     fn insert(description: &str) -> String {
         format!(
-            "INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source, source_folded)
-            VALUES (7, 3, 5, 'log', '{description}', '', '')"
+            "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name, user_folded, source,
+                source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
+                computer_guid, application_version)
+            VALUES (7, 5, 'log', '{description}', '', '', '', '', '', '', '', '', '', '',
+                '00112233-4455-6677-8899-aabbccddeeff', '')"
         )
     }
 
@@ -195,9 +192,9 @@ mod tests {
     async fn an_entry_that_is_committed_after_a_higher_one_is_given() {
         let engine = postgres().await;
         engine.run(&insert("before")).await;
-        let core = engine.database.inspection().core;
-        let mut follower = Follower::begin(core.clone(), None, LogFilter::default()).await.unwrap();
-        let late = core.writes.begin().await.unwrap();
+        let db = engine.database.inspection().db;
+        let mut follower = Follower::begin(db.clone(), None, LogFilter::default()).await.unwrap();
+        let late = db.writes.begin().await.unwrap();
         late.execute_unprepared(&insert("late")).await.unwrap();
         engine.run(&insert("early")).await;
         assert_eq!(given(&mut follower).await, ["early"]);
@@ -215,10 +212,10 @@ mod tests {
     #[tokio::test]
     async fn a_follower_begins_when_those_who_are_writing_have_ended() {
         let engine = postgres().await;
-        let core = engine.database.inspection().core;
-        let late = core.writes.begin().await.unwrap();
+        let db = engine.database.inspection().db;
+        let late = db.writes.begin().await.unwrap();
         late.execute_unprepared(&insert("meanwhile")).await.unwrap();
-        let begin = tokio::spawn(Follower::begin(core.clone(), None, LogFilter::default()));
+        let begin = tokio::spawn(Follower::begin(db.clone(), None, LogFilter::default()));
         for _ in 0..20 {
             sleep(PAUSE).await;
             assert!(!begin.is_finished());

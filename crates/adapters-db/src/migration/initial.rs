@@ -132,12 +132,9 @@ pub(super) const STATEMENTS: &[&str] = &[
     )",
     // One index for each filter, each ending in the order of the answer (decision L8).
     "CREATE INDEX log_entry_by_time ON log_entry (organization_id, received_at, id)",
-    "CREATE INDEX log_entry_by_user ON log_entry (organization_id, substr(user_folded, 1, 128), received_at, id)",
     "CREATE INDEX log_entry_by_source ON log_entry (organization_id, substr(source_folded, 1, 128), received_at, id)",
-    "CREATE INDEX log_entry_by_version ON log_entry (organization_id, substr(version_folded, 1, 128), received_at, id)",
     "CREATE INDEX log_entry_by_computer ON log_entry
         (organization_id, substr(computer_folded, 1, 128), received_at, id)",
-    "CREATE INDEX log_entry_by_serial ON log_entry (organization_id, substr(serial_folded, 1, 128), received_at, id)",
     "CREATE TABLE crash_report (
         id {guid} NOT NULL PRIMARY KEY,
         organization_id bigint NOT NULL,

@@ -28,7 +28,7 @@ async fn each_migration_keeps_what_the_version_before_had_stored() {
     let count = u32::try_from(Migrator::migrations().len()).unwrap();
     for filled_at in 1..=count {
         for engine in empty_engines().await {
-            let connection = &engine.core().writes;
+            let connection = &engine.db().writes;
             Migrator::up(connection, Some(filled_at)).await.unwrap();
             engine.fill_all().await;
             let refusals = usize::from(filled_at >= 2);
@@ -66,7 +66,7 @@ const SAME: &str = "SELECT count(*) FROM log_entry JOIN log_origin ON log_origin
 #[tokio::test]
 async fn log_entries_say_the_same_after_they_were_parted_from_their_origins_and_ids_continue() {
     for engine in empty_engines().await {
-        Migrator::up(&engine.core().writes, Some(3)).await.unwrap();
+        Migrator::up(&engine.db().writes, Some(3)).await.unwrap();
         engine.fill().await;
         engine.run("DELETE FROM log_entry WHERE id > 2998").await;
         engine.database.migrate().await.unwrap();
@@ -84,7 +84,7 @@ async fn each_migration_runs_on_a_database_without_records() {
     for engine in empty_engines().await {
         for version in 0..count {
             assert_eq!(engine.database.schema_version().await.unwrap(), version);
-            Migrator::up(&engine.core().writes, Some(1)).await.unwrap();
+            Migrator::up(&engine.db().writes, Some(1)).await.unwrap();
         }
         engine.database.require_current().await.unwrap();
     }

@@ -4,8 +4,8 @@
 //! but among names that agree in all of these characters: such a run of rows is sorted here where a
 //! page holds all of it, and read in its own order where it doesn't end within a page.
 
+use crate::connections::Connections;
 use crate::convert::Owner;
-use crate::core::Core;
 use crate::entity::resource::{Column, Entity};
 use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use crate::text_head::{fills_head, head, head_of, is_text};
@@ -29,12 +29,12 @@ use uuid::Uuid;
 const MERGED: usize = 16;
 
 pub(super) fn list(
-    core: &Arc<Core>,
+    db: &Arc<Connections>,
     organization: OrganizationId,
     filter: ListFilter,
 ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
     let domain = filter.domain;
-    let rows_of = |kind, budget| Scan::new(core.clone(), organization, domain, kind, budget).rows();
+    let rows_of = |kind, budget| Scan::new(db.clone(), organization, domain, kind, budget).rows();
     let types: Option<BTreeSet<Folded>> = filter.types.map(|types| types.into_iter().collect());
     let rows = match types {
         None => rows_of(None, BUDGET),
@@ -99,7 +99,7 @@ enum Place {
 
 /// The way through the resources of one domain and, if given, one type.
 struct Scan {
-    core: Arc<Core>,
+    db: Arc<Connections>,
     organization: OrganizationId,
     domain: Domain,
     kind: Option<String>,
@@ -108,8 +108,14 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(core: Arc<Core>, organization: OrganizationId, domain: Domain, kind: Option<String>, budget: usize) -> Self {
-        Self { core, organization, domain, kind, pace: Pace::new(budget), place: Place::Behind(None) }
+    fn new(
+        db: Arc<Connections>,
+        organization: OrganizationId,
+        domain: Domain,
+        kind: Option<String>,
+        budget: usize,
+    ) -> Self {
+        Self { db, organization, domain, kind, pace: Pace::new(budget), place: Place::Behind(None) }
     }
 
     fn all(&self) -> Select<Entity> {
@@ -126,8 +132,8 @@ impl Pages for Scan {
             Place::Behind(behind) => in_index_order(self.all(), behind.as_ref()),
             Place::Within { head, behind } => in_name_order(self.all(), head, behind.as_ref()),
         };
-        let statement = select.limit(self.pace.limit).build(self.core.backend);
-        let page = self.pace.read::<Row>(&self.core, statement).await?;
+        let statement = select.limit(self.pace.limit).build(self.db.backend);
+        let page = self.pace.read::<Row>(&self.db, statement).await?;
         let (rows, place) = match &self.place {
             Place::Within { head, .. } => within(page.rows, page.last, head),
             _ => settle(page.rows, page.last),
@@ -214,7 +220,7 @@ mod tests {
     async fn a_list_is_read_in_the_order_of_an_index() {
         for engine in engines().await {
             engine.fill().await;
-            let backend = engine.core().backend;
+            let backend = engine.db().backend;
             let behind = ("name 5".to_owned(), Uuid::nil());
             for (kind, index) in [(None, "resource_by_name"), (Some("type 1"), "resource_by_type")] {
                 for behind in [None, Some(&behind)] {

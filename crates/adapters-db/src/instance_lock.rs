@@ -28,7 +28,7 @@ const LOOKS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What tells others that a database is open.
-pub(crate) enum Presence {
+pub(crate) enum InstanceLock {
     /// The lock of a file, shared or not.
     File { database: PathBuf, lock: File, serving: OnceLock<File> },
     /// The session that keeps others out; `None` once they may come.
@@ -37,7 +37,7 @@ pub(crate) enum Presence {
     None,
 }
 
-impl Presence {
+impl InstanceLock {
     /// Opens a database beside others.
     pub(crate) fn shared(place: &Place) -> Result<Self, OpenError> {
         match place {
@@ -47,11 +47,11 @@ impl Presence {
     }
 
     /// Opens a database that nobody else has open, and lets nobody else in until it is closed.
-    pub(crate) async fn alone(place: &Place, patience: Duration) -> Result<Self, OpenError> {
+    pub(crate) async fn alone(place: &Place, timeout: Duration) -> Result<Self, OpenError> {
         match place {
             Place::Memory => Ok(Self::None),
             Place::File(path) => lock(place, path, File::try_lock),
-            Place::Postgres(options) => match tried(place, patience, || only_session(options)).await? {
+            Place::Postgres(options) => match tried(place, timeout, || only_session(options)).await? {
                 Some(session) => Ok(Self::Alone(Mutex::new(Some(session)))),
                 None => Err(OpenError::InUse { place: place.name() }),
             },
@@ -111,13 +111,17 @@ impl Presence {
 
 /// The lock file of a database stays when the database is closed: whoever removed it could remove one
 /// that another has just locked.
-fn lock(place: &Place, database: &Path, take: fn(&File) -> Result<(), TryLockError>) -> Result<Presence, OpenError> {
+fn lock(
+    place: &Place,
+    database: &Path,
+    take: fn(&File) -> Result<(), TryLockError>,
+) -> Result<InstanceLock, OpenError> {
     // However it is named: a link must not have a lock file of its own.
     let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     let lock = open_beside(&database, "-lock")?;
     match take(&lock) {
         // A file system without locks tells nobody who has the database open.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(Presence::File { database, lock, serving: OnceLock::new() }),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(InstanceLock::File { database, lock, serving: OnceLock::new() }),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: place.name() }),
     }
 }
@@ -195,7 +199,7 @@ pub(crate) async fn wait_to_enter(session: &mut PgConnection) -> Result<(), sqlx
 
 #[cfg(test)]
 mod tests {
-    use super::{Presence, beside};
+    use super::{InstanceLock, beside};
     use crate::testing::engines;
     use crate::url::Place;
     use crate::{Database, DatabaseConfig, OpenError};
@@ -231,7 +235,7 @@ mod tests {
         let owner = |path: &Path| path.metadata().map(|metadata| (metadata.uid(), metadata.gid())).unwrap();
         // Only root can give a file away; for others both are their own.
         let _ = std::os::unix::fs::chown(&database, Some(65534), Some(65534));
-        drop(Presence::shared(&place).unwrap());
+        drop(InstanceLock::shared(&place).unwrap());
         assert_eq!(owner(&beside(&database, "-lock")), owner(&database));
     }
 
@@ -253,7 +257,7 @@ mod tests {
         let database = Database::connect(&config).await.unwrap();
         database.ping().await.unwrap();
         // As after a restart of the database.
-        let pool = database.core().writes.get_postgres_connection_pool();
+        let pool = database.db().writes.get_postgres_connection_pool();
         while pool.size() > 0 {
             match pool.try_acquire() {
                 Some(session) => session.close().await.unwrap(),

@@ -1,0 +1,188 @@
+//! The connections to one database, and how repositories read and write through them.
+
+use crate::concurrency_limit::{ConcurrencyLimit, Permit};
+use crate::diagnosis::Diagnosis;
+use crate::error::{TransactionError, is_serialization_failure, unavailable};
+use crate::fleet_cache::{FleetCache, FleetVersion};
+use crate::instance_lock::InstanceLock;
+use domain::error::StoreError;
+use futures_util::future::BoxFuture;
+use sea_orm::{
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement,
+    TransactionOptions, TransactionTrait, Value,
+};
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// How often a transaction is tried that the database ended in favour of another one.
+const MAX_TRIES: u32 = 10;
+
+/// What to do once the work of a transaction is done.
+#[derive(Clone, Copy)]
+enum End {
+    Commit,
+    Rollback,
+}
+
+/// The connections to one database.
+pub(crate) struct Connections {
+    pub(crate) reads: DatabaseConnection,
+    /// On `SQLite` a pool of one connection, since it has one writer; on `PostgreSQL` the same pool as `reads`.
+    pub(crate) writes: DatabaseConnection,
+    pub(crate) read_limit: Arc<ConcurrencyLimit>,
+    pub(crate) write_limit: Arc<ConcurrencyLimit>,
+    pub(crate) backend: DbBackend,
+    pub(crate) fleet_cache: FleetCache,
+    /// Where writes run to completion, even if the task that asked for them ends.
+    pub(crate) runtime: Handle,
+    /// Longest wait for an answer of the database.
+    pub(crate) timeout: Duration,
+    pub(crate) diagnosis: Diagnosis,
+    /// Held as long as the database is open.
+    pub(crate) instance_lock: InstanceLock,
+}
+
+impl Connections {
+    /// A statement of SQL text for both engines, with values for `$1`, `$2`, ….
+    pub(crate) fn statement(&self, sql: &str, values: impl IntoIterator<Item = Value>) -> Statement {
+        Statement::from_sql_and_values(self.backend, sql, values)
+    }
+
+    /// Runs a query within the concurrency limit and the timeout. The futures of sea-orm are large, so the query is
+    /// boxed once instead of moved through each caller.
+    pub(crate) fn read<T>(
+        &self,
+        query: impl Future<Output = Result<T, DbErr>>,
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        let query = Box::pin(query);
+        async {
+            let read = self.in_time(async {
+                let permit = self.read_limit.acquire().await?;
+                Ok(permit.record(query.await))
+            });
+            self.explain(read.await??).await
+        }
+    }
+
+    /// The version of the fleet, at most a second old.
+    pub(crate) async fn fleet_version(&self) -> Result<FleetVersion, StoreError> {
+        let query = async {
+            let select = self.statement("SELECT number FROM fleet_version", []);
+            let row = self.read(self.reads.query_one_raw(select)).await?;
+            let number = row.map(|row| row.try_get_by_index(0)).transpose().map_err(StoreError::other)?;
+            number.map(FleetVersion).ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
+        };
+        self.fleet_cache.version(query).await
+    }
+
+    /// Runs `work` in a transaction and waits for its outcome. It runs to completion even if the caller goes away, and
+    /// may run again from the start after a serialization failure.
+    pub(crate) async fn write<T, W>(self: &Arc<Self>, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, DbErr>> + Send + Sync + 'static,
+    {
+        let written = self.in_time(async {
+            let permit = self.write_limit.acquire().await?;
+            self.spawn(work, End::Commit, Some(permit)).await
+        });
+        self.explain(written.await??).await
+    }
+
+    /// As [`Connections::write`], without a timeout, and with errors of the work's own.
+    pub(crate) async fn write_without_timeout<T, E, W>(self: &Arc<Self>, work: W) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: TransactionError,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>> + Send + Sync + 'static,
+    {
+        self.spawn(work, End::Commit, None).await
+    }
+
+    /// As [`Connections::write_without_timeout`], then rolls back.
+    pub(crate) async fn dry_run<T, E, W>(self: &Arc<Self>, work: W) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: TransactionError,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>> + Send + Sync + 'static,
+    {
+        self.spawn(work, End::Rollback, None).await
+    }
+
+    /// Turns the outcome of a query into the domain's, with the cause of a failure.
+    pub(crate) async fn explain<T>(&self, outcome: Result<T, DbErr>) -> Result<T, StoreError> {
+        match outcome {
+            Ok(done) => Ok(done),
+            Err(error) => Err(self.diagnosis.explain(error).await),
+        }
+    }
+
+    pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
+        timeout(self.timeout, work).await.map_err(|_| unavailable("the database didn't answer in time"))
+    }
+
+    async fn spawn<T, E, W>(
+        self: &Arc<Self>,
+        work: W,
+        end: End,
+        permit: Option<Permit>,
+    ) -> Result<Result<T, E>, StoreError>
+    where
+        T: Send + 'static,
+        E: TransactionError,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>> + Send + Sync + 'static,
+    {
+        let db = self.clone();
+        let task = self.runtime.spawn(async move {
+            let outcome = retry_serialization(|| db.transact(&work, end)).await;
+            match permit {
+                Some(permit) => permit.record(outcome),
+                None => outcome,
+            }
+        });
+        task.await.map_err(StoreError::other)
+    }
+
+    async fn transact<T, E, W>(&self, work: &W, end: End) -> Result<T, E>
+    where
+        E: TransactionError,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>>,
+    {
+        let transaction = self.begin().await?;
+        match (work(&transaction).await, end) {
+            (Ok(done), End::Commit) => transaction.commit().await.map(|()| done).map_err(E::from),
+            (Ok(done), End::Rollback) => transaction.rollback().await.map(|()| done).map_err(E::from),
+            (Err(error), _) => {
+                // If this fails, the connection is lost, and the transaction with it.
+                let _ = transaction.rollback().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Begins a transaction that writes. On `SQLite` it takes the write lock at once: a transaction that begins with a
+    /// read can't wait for the lock later.
+    pub(crate) async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
+        let mode = (self.backend == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
+        let options = TransactionOptions { sqlite_transaction_mode: mode, ..TransactionOptions::default() };
+        self.writes.begin_with_options(options).await
+    }
+}
+
+/// Runs `work` again as long as the database ends it in favour of another transaction.
+pub(crate) async fn retry_serialization<T, E, F>(work: impl Fn() -> F) -> Result<T, E>
+where
+    E: TransactionError,
+    F: Future<Output = Result<T, E>>,
+{
+    for _ in 1..MAX_TRIES {
+        match work().await {
+            Err(error) if error.database().is_some_and(is_serialization_failure) => {}
+            outcome => return outcome,
+        }
+    }
+    work().await
+}
