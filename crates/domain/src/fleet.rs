@@ -5,6 +5,7 @@
     expect(clippy::struct_field_names, reason = "the mock has one field for each method, all of which find something")
 )]
 mod directory;
+mod fields;
 mod file;
 mod keys;
 mod model;

@@ -3,6 +3,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::detail::quoted;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use uuid::Uuid;
 
@@ -46,6 +49,20 @@ macro_rules! guid_types {
         impl From<Uuid> for $name {
             fn from(uuid: Uuid) -> Self {
                 Self(uuid)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            /// Reads what [`Self::parse`] reads.
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("{} is not a GUID", quoted(&text))))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
             }
         }
 

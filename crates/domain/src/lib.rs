@@ -13,7 +13,6 @@ pub mod error;
 pub mod fleet;
 pub mod guid;
 pub mod inspection;
-pub mod json;
 pub mod limits;
 pub mod log_entry;
 pub mod refusal;

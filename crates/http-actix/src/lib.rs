@@ -17,7 +17,6 @@ mod extract;
 #[doc(hidden)]
 pub mod fuzzing;
 mod health;
-pub mod json;
 mod list;
 mod log;
 mod middleware;

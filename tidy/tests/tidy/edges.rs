@@ -7,14 +7,16 @@ use tidy::product::product_files;
 use tidy::workspace::{none_of, read, root};
 
 /// All that `domain` may use: no I/O, no framework, no runtime.
-const DOMAIN: [&str; 12] = [
+const DOMAIN: [&str; 14] = [
     "async-trait",
     "bytes",
     "futures-util",
     "icu_casemap",
     "icu_normalizer",
     "mockall",
+    "serde",
     "serde_json",
+    "serde_path_to_error",
     "sha1",
     "sha2",
     "thiserror",
