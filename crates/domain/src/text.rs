@@ -4,9 +4,10 @@
 mod tests;
 
 use icu_casemap::CaseMapper;
-use icu_normalizer::ComposingNormalizer;
+use icu_normalizer::{ComposingNormalizer, DecomposingNormalizer};
 
-/// A text prepared for comparison "without case": NFC, then full Unicode case folding (decision R14).
+/// A text prepared for comparison "without case" by Unicode's canonical caseless matching (D145): decomposed, folded in full,
+/// and normalised again (decision R14).
 ///
 /// Two texts are equal without case exactly if their `Folded` forms are equal byte for byte, so
 /// every database compares them alike.
@@ -20,9 +21,9 @@ impl Folded {
         if text.is_ascii() {
             return Self(text.to_ascii_lowercase());
         }
-        let composed = ComposingNormalizer::new_nfc();
-        let composed = composed.normalize(text);
-        Self(CaseMapper::new().fold_string(&composed).into_owned())
+        let decomposed = DecomposingNormalizer::new_nfd();
+        let folded = CaseMapper::new().fold_string(&decomposed.normalize(text)).into_owned();
+        Self(ComposingNormalizer::new_nfc().normalize(&folded).into_owned())
     }
 
     /// Takes up a text that was folded before, as a database column holds it.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 
-/// A point in time in UTC, in microseconds (decision T3), within the years 0 to 9999.
+/// A point in time in UTC, in microseconds (decision T3), within the years 1 to 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -24,7 +24,7 @@ impl Timestamp {
             return None;
         }
         let moment = OffsetDateTime::new_in_offset(date, time, offset).checked_to_offset(UtcOffset::UTC)?;
-        (0..=9999).contains(&moment.year()).then(|| Self::from(moment))
+        (1..=9999).contains(&moment.year()).then(|| Self::from(moment))
     }
 
     /// The point `micros` microseconds after 1970-01-01T00:00:00Z.

@@ -19,10 +19,10 @@ use std::sync::Arc;
 
 /// Bytes of a body that are read however low the limit is: more than any dump has, so that a call
 /// stack behind one is found (decision C6), while a body without end does end.
-const READ_AT_LEAST: u64 = 64 << 30;
+const READ_AT_LEAST: u64 = 4 << 30;
 
 /// How often a high limit a body may hold before the rest of it is not even read.
-const TIMES_THE_LIMIT: u64 = 8;
+const TIMES_THE_LIMIT: u64 = 4;
 
 /// Parts that a report has at most: none of them is free, however small it is.
 const MAX_PARTS: usize = 1000;

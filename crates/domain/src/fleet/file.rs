@@ -19,8 +19,8 @@ pub struct FleetFileError {
 }
 
 impl FleetFileError {
-    fn new(path: impl Into<String>, problem: impl ToString) -> Self {
-        Self { path: path.into(), problem: problem.to_string() }
+    fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: problem.into() }
     }
 }
 
@@ -33,9 +33,9 @@ pub fn read_fleet(file: &[u8]) -> Result<Fleet, FleetFileError> {
     let mut json = serde_json::Deserializer::from_slice(file);
     let Object(fleet): Object<Fleet> = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();
-        FleetFileError::new(if path == "." { "the file".to_owned() } else { path }, error.inner())
+        FleetFileError::new(if path == "." { "the file".to_owned() } else { path }, error.inner().to_string())
     })?;
-    json.end().map_err(|error| FleetFileError::new("the file", error))?;
+    json.end().map_err(|error| FleetFileError::new("the file", error.to_string()))?;
     for (place, organization) in fleet.organizations.iter().enumerate() {
         check(organization, &format!("organizations[{place}]"))?;
     }
