@@ -45,7 +45,7 @@ impl SqlCredentialDirectory {
 #[async_trait]
 impl CredentialDirectory for SqlCredentialDirectory {
     async fn find_key_holder(&self, mis_key: CredentialDigest) -> Result<Option<KeyHolder>, StoreError> {
-        let query = async {
+        let query = async || {
             let row: Option<KeyRow> = self.find(KEY_HOLDER, mis_key).await?;
             Ok(row.map(|row| KeyHolder {
                 organization: OrganizationId(row.organization_id),
@@ -58,7 +58,7 @@ impl CredentialDirectory for SqlCredentialDirectory {
     }
 
     async fn find_computer(&self, hardware_hash: CredentialDigest) -> Result<Option<RegisteredComputer>, StoreError> {
-        let query = async {
+        let query = async || {
             let row: Option<ComputerRow> = self.find(COMPUTER, hardware_hash).await?;
             Ok(row.map(|row| RegisteredComputer {
                 organization: OrganizationId(row.organization_id),

@@ -69,7 +69,7 @@ impl Connections {
 
     /// The version of the fleet, at most a second old.
     pub(crate) async fn fleet_version(&self) -> Result<FleetVersion, StoreError> {
-        let query = async {
+        let query = async || {
             let select = self.statement("SELECT number FROM fleet_version", []);
             let row = self.read(self.reads.query_one_raw(select)).await?;
             let number = row.map(|row| row.try_get_by_index(0)).transpose().map_err(StoreError::other)?;

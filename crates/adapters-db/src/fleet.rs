@@ -46,7 +46,7 @@ impl SqlFleetDirectory {
         E: EntityTrait,
         E::Model: Record<Entity = E>,
     {
-        let query = async {
+        let query = async || {
             let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
             let found = self.db.read(select.one(&self.db.reads)).await?;
             Ok(found.map(|record| record.name().to_owned()))

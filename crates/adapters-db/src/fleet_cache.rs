@@ -9,7 +9,6 @@ use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use metering::{CounterHandle, catalog};
 use moka::future::Cache;
-use std::future::Future;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -66,13 +65,17 @@ impl FleetCache {
     /// The version, at most a second old; read by `query` where it isn't known.
     pub(crate) async fn version(
         &self,
-        query: impl Future<Output = Result<FleetVersion, StoreError>>,
+        query: impl AsyncFnOnce() -> Result<FleetVersion, StoreError>,
     ) -> Result<FleetVersion, StoreError> {
         let key = self.own_changes.load(Ordering::Acquire);
-        let dated = async {
+        if let Some((version, _)) = self.versions.get(&key).await {
+            return Ok(version);
+        }
+        // Boxed, since the future of a query is large and seldom needed.
+        let dated = Box::pin(async {
             let started = Instant::now();
-            query.await.map(|version| (version, started))
-        };
+            query().await.map(|version| (version, started))
+        });
         let (version, started) = self.versions.try_get_with(key, dated).await.map_err(shared)?;
         if started.elapsed() >= VERSION_LIFETIME {
             // A slow query must not keep an old version for longer.
@@ -116,14 +119,14 @@ where
     pub(crate) async fn get(
         &self,
         key: K,
-        query: impl Future<Output = Result<Option<V>, StoreError>>,
+        query: impl AsyncFnOnce() -> Result<Option<V>, StoreError>,
     ) -> Result<Option<V>, StoreError> {
         if let Some(found) = self.entries.get(&key).await {
             self.hits.increment(1);
             return Ok(found);
         }
         self.misses.increment(1);
-        self.entries.try_get_with(key, query).await.map_err(shared)
+        self.entries.try_get_with(key, Box::pin(query())).await.map_err(shared)
     }
 }
 
@@ -154,7 +157,7 @@ mod tests {
         for expected in [Some(7), None] {
             let (cache, queries) = (LookupCache::new("mis_key"), AtomicU32::new(0));
             for _ in 0..3 {
-                let all = join_all((0..20).map(|_| cache.get(1, found(&queries, expected)))).await;
+                let all = join_all((0..20).map(|_| cache.get(1, || found(&queries, expected)))).await;
                 assert!(all.into_iter().all(|found| found.unwrap() == expected));
             }
             assert_eq!(queries.into_inner(), 1);
@@ -164,18 +167,18 @@ mod tests {
     #[tokio::test]
     async fn a_failure_is_not_cached_and_keeps_its_kind() {
         let (cache, queries) = (LookupCache::new("mis_key"), AtomicU32::new(0));
-        let failed = cache.get(1, async { Err(StoreError::unavailable("no route")) }).await;
+        let failed = cache.get(1, async || Err(StoreError::unavailable("no route"))).await;
         assert!(matches!(failed, Err(StoreError::Unavailable(_))), "{failed:?}");
-        assert_eq!(cache.get(1, found(&queries, Some(7))).await.unwrap(), Some(7));
+        assert_eq!(cache.get(1, || found(&queries, Some(7))).await.unwrap(), Some(7));
     }
 
     #[tokio::test]
     async fn a_query_goes_on_when_its_first_caller_goes_away() {
         let (cache, queries) = (LookupCache::new("mis_key"), AtomicU32::new(0));
-        let mut first = Box::pin(cache.get(1, std::future::pending()));
+        let mut first = Box::pin(cache.get(1, std::future::pending));
         assert!(futures_util::poll!(&mut first).is_pending());
         drop(first);
-        assert_eq!(cache.get(1, found(&queries, Some(7))).await.unwrap(), Some(7));
+        assert_eq!(cache.get(1, || found(&queries, Some(7))).await.unwrap(), Some(7));
     }
 
     #[tokio::test]
@@ -186,49 +189,49 @@ mod tests {
             tokio::task::yield_now().await;
             if number == 0 { Err(StoreError::unavailable("no route")) } else { Ok(FleetVersion(number.into())) }
         };
-        let by_all = async || join_all((0..20).map(|_| cache.version(query()))).await;
+        let by_all = async || join_all((0..20).map(|_| cache.version(query))).await;
         assert!(by_all().await.iter().all(Result::is_err), "all callers share the failure");
         for expected in [1, 1] {
             assert!(by_all().await.into_iter().all(|version| version.unwrap() == FleetVersion(expected)));
         }
         cache.forget_version();
-        assert_eq!(cache.version(query()).await.unwrap(), FleetVersion(2));
+        assert_eq!(cache.version(query).await.unwrap(), FleetVersion(2));
         tokio::time::sleep(VERSION_LIFETIME).await;
-        assert_eq!(cache.version(query()).await.unwrap(), FleetVersion(3));
+        assert_eq!(cache.version(query).await.unwrap(), FleetVersion(3));
     }
 
     #[tokio::test]
     async fn a_version_from_before_a_change_is_not_used_after_it() {
         let cache = FleetCache::new();
-        let mut late = Box::pin(cache.version(async {
+        let mut late = Box::pin(cache.version(async || {
             tokio::task::yield_now().await;
             Ok(FleetVersion(1))
         }));
         assert!(futures_util::poll!(&mut late).is_pending());
         cache.forget_version();
         assert_eq!(late.await.unwrap(), FleetVersion(1));
-        assert_eq!(cache.version(async { Ok(FleetVersion(2)) }).await.unwrap(), FleetVersion(2));
+        assert_eq!(cache.version(async || Ok(FleetVersion(2))).await.unwrap(), FleetVersion(2));
     }
 
     #[tokio::test]
     async fn a_version_counts_from_the_start_of_its_query() {
         let cache = FleetCache::new();
-        let slow = async {
+        let slow = async || {
             tokio::time::sleep(VERSION_LIFETIME).await;
             Ok(FleetVersion(1))
         };
         assert_eq!(cache.version(slow).await.unwrap(), FleetVersion(1));
-        assert_eq!(cache.version(async { Ok(FleetVersion(2)) }).await.unwrap(), FleetVersion(2));
+        assert_eq!(cache.version(async || Ok(FleetVersion(2))).await.unwrap(), FleetVersion(2));
     }
 
     #[tokio::test]
     async fn entries_of_former_versions_go() {
         let cache = FleetCache::new();
         for number in 1..4 {
-            let version = cache.version(async { Ok(FleetVersion(number)) }).await.unwrap();
+            let version = cache.version(async || Ok(FleetVersion(number))).await.unwrap();
             for key in 0..10 {
                 let key = (version, CredentialDigest::of(&key.to_string()));
-                assert!(cache.key_holders.get(key, async { Ok(None) }).await.unwrap().is_none());
+                assert!(cache.key_holders.get(key, async || Ok(None)).await.unwrap().is_none());
             }
             cache.key_holders.entries.run_pending_tasks().await;
             assert_eq!(cache.key_holders.entries.entry_count(), 10);

@@ -45,9 +45,15 @@ pub(crate) trait BatchWriter: Send + Sync + 'static {
     async fn write(&self, rows: &[Self::Row]) -> Result<(), DbErr>;
 }
 
+/// A row in the queue.
 struct Pending<Row> {
     row: Row,
     bytes: usize,
+    caller: Caller,
+}
+
+/// Who waits for the outcome. Dropping it frees the room in the queue.
+struct Caller {
     outcome: oneshot::Sender<Result<(), StoreError>>,
     _room: OwnedSemaphorePermit,
     _queued: Counted,
@@ -93,7 +99,8 @@ impl<Row: Send + Sync + 'static> GroupCommit<Row> {
         let written = async {
             let room = self.reserve(bytes).await?;
             let (outcome, written) = oneshot::channel();
-            let pending = Pending { row, bytes, outcome, _room: room, _queued: Counted::by(&self.queued) };
+            let caller = Caller { outcome, _room: room, _queued: Counted::by(&self.queued) };
+            let pending = Pending { row, bytes, caller };
             let sent = lock(&self.queue).as_ref().is_some_and(|queue| queue.send(pending).is_ok());
             if sent { written.await.map_err(|_| closed())? } else { Err(closed()) }
         };
@@ -161,22 +168,22 @@ impl<Writer: BatchWriter> Commits<Writer> {
 
     /// Writes a batch and reports each outcome; whether the database answered.
     async fn commit(&self, batch: Vec<Pending<Writer::Row>>) -> bool {
-        let (mut rows, mut outcomes) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
+        let (mut rows, mut callers) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         for pending in batch {
             rows.push(pending.row);
-            outcomes.push((pending.outcome, pending._room, pending._queued));
+            callers.push(pending.caller);
         }
         let written = self.write(&rows).await;
         let retry = rows.len() > 1 && written.as_ref().is_err_and(is_row_error);
         let answered = written.as_ref().map_or_else(is_row_error, |()| true);
         let mut shared = written.map_err(Arc::new);
-        for (row, (outcome, ..)) in rows.chunks(1).zip(outcomes) {
+        for (row, caller) in rows.chunks(1).zip(callers) {
             if retry {
                 // Nothing was written, and one row may be the reason.
                 shared = self.write(row).await.map_err(Arc::new);
             }
             // The caller may have gone away.
-            let _ = outcome.send(shared.clone().map_err(shared_store_error));
+            let _ = caller.outcome.send(shared.clone().map_err(shared_store_error));
         }
         answered
     }
