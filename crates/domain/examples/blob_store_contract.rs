@@ -52,6 +52,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::unused_async, reason = "the suite opens stores asynchronously")]
     async fn open() -> (Box<dyn BlobStore>, ()) {
         (Box::new(CountingBlobs::default()), ())
     }

@@ -6,6 +6,9 @@ use crate::sample::{detail, reason};
 use crate::testing::numbered;
 use proptest::prelude::*;
 
+/// Mends one fault of an input.
+type Mend = fn(&mut StoreResourceInput);
+
 const GUID: &str = "88de5c02-cce6-411f-950f-be309caa4439";
 const CHECKSUM: &str = "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709";
 
@@ -130,7 +133,7 @@ fn the_first_wrong_value_answers() {
         domain: wrong(),
         meta: None,
     };
-    let steps: [(Reason, fn(&mut StoreResourceInput)); 5] = [
+    let steps: [(Reason, Mend); 5] = [
         (Reason::ResourceFieldsRequired, |input| input.resource_type = Some("Label".to_owned())),
         (Reason::ResourceGuidInvalid, |input| input.guid = Some(GUID.to_owned())),
         (Reason::MetaNameRequired, |input| input.meta = Some(gloss())),
