@@ -9,7 +9,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use metering::{CounterHandle, catalog};
 use moka::future::Cache;
 use moka::policy::EvictionPolicy;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -41,7 +41,7 @@ pub(crate) struct Download {
 }
 
 pub(crate) struct BlobCache {
-    contents: Cache<BlobKey, Bytes>,
+    contents: Cache<BlobKey, Entry>,
     /// The sizes of larger contents that were read once, as many as could have been cached.
     read_once: Cache<BlobKey, u32>,
     memory: Arc<Semaphore>,
@@ -55,9 +55,10 @@ impl BlobCache {
         // together that make room for it.
         let contents = Cache::builder()
             .max_capacity(CAPACITY)
-            .weigher(|_, content: &Bytes| u32::try_from(content.len() + OVERHEAD).unwrap_or(u32::MAX))
+            .weigher(|_, entry: &Entry| u32::try_from(entry.size() + OVERHEAD).unwrap_or(u32::MAX))
             .time_to_live(TIME_TO_LIVE)
             .eviction_policy(EvictionPolicy::lru())
+            .eviction_listener(|_, entry: Entry, _| drop(entry.content().take()))
             .build();
         let read_once = Cache::builder()
             .max_capacity(CAPACITY)
@@ -72,7 +73,7 @@ impl BlobCache {
 
     /// A cached content.
     pub(crate) async fn get(&self, key: &BlobKey) -> Option<ByteStream> {
-        let content = self.contents.get(key).await;
+        let content = self.contents.get(key).await.and_then(|entry| entry.content().clone());
         if content.is_some() { &self.hits } else { &self.misses }.increment(1);
         content.map(one_piece)
     }
@@ -87,7 +88,11 @@ impl BlobCache {
             Ok(bytes)
         });
         let content = Bytes::from_owner(CachedContent { bytes: bytes.await?, _memory: memory });
-        self.contents.insert(key.clone(), content.clone()).await;
+        self.contents.insert(key.clone(), Entry::new(content.clone())).await;
+        if size > CACHED_AT_ONCE {
+            // Otherwise moka evicts after some more contents only, which are as large.
+            self.contents.run_pending_tasks().await;
+        }
         Ok(one_piece(content))
     }
 
@@ -111,6 +116,24 @@ impl BlobCache {
 
 fn one_piece(content: Bytes) -> ByteStream {
     stream::iter([Ok(content)]).boxed()
+}
+
+/// A cached content. It is emptied when it is evicted, since moka drops evicted values some time later.
+#[derive(Clone)]
+struct Entry(Arc<Mutex<Option<Bytes>>>);
+
+impl Entry {
+    fn new(content: Bytes) -> Self {
+        Self(Arc::new(Mutex::new(Some(content))))
+    }
+
+    fn content(&self) -> MutexGuard<'_, Option<Bytes>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn size(&self) -> usize {
+        self.content().as_ref().map_or(0, Bytes::len)
+    }
 }
 
 /// Bytes that give back their memory when the cache and the last reader have dropped them.
