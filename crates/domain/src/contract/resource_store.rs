@@ -85,7 +85,7 @@ pub async fn one_microsecond_makes_a_resource_newer(stores: &Stores) -> Kept {
 /// Decisions T3, T4: the earliest and the latest Timestamp that the forms of T2 can write.
 pub async fn timestamps_of_all_years_are_kept(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
-    let texts = ["0000-01-01T00:00:00Z", "1969-12-31T23:59:59.999999Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"];
+    let texts = ["0001-01-01T00:00:00Z", "1969-12-31T23:59:59.999999Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"];
     for (number, text) in (2..).zip(texts) {
         let modified = Timestamp::parse(text).ok_or("a valid timestamp")?;
         let newer = update(1, number, modified);

@@ -1,3 +1,5 @@
+//! Which part of a file a request gets (decision T17).
+
 use super::*;
 use actix_web::http::header::{HeaderName, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE};
 use actix_web::test::TestRequest;
