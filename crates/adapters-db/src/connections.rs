@@ -2,13 +2,14 @@
 
 use crate::concurrency_limit::{ConcurrencyLimit, Permit};
 use crate::diagnosis::Diagnosis;
+use crate::entity::fleet_version;
 use crate::error::{TransactionError, is_serialization_failure, unavailable};
 use crate::fleet_cache::{FleetCache, FleetVersion};
 use crate::instance_lock::InstanceLock;
 use domain::error::StoreError;
 use futures_util::future::BoxFuture;
 use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode, Statement,
+    DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, EntityTrait, SqliteTransactionMode, Statement,
     TransactionOptions, TransactionTrait, Value,
 };
 use std::future::Future;
@@ -70,10 +71,8 @@ impl Connections {
     /// The version of the fleet, at most a second old.
     pub(crate) async fn fleet_version(&self) -> Result<FleetVersion, StoreError> {
         let query = async || {
-            let select = self.statement("SELECT number FROM fleet_version", []);
-            let row = self.read(self.reads.query_one_raw(select)).await?;
-            let number = row.map(|row| row.try_get_by_index(0)).transpose().map_err(StoreError::other)?;
-            number.map(FleetVersion).ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
+            let row = self.read(fleet_version::Entity::find().one(&self.reads)).await?;
+            row.map(|row| FleetVersion(row.number)).ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
         };
         self.fleet_cache.version(query).await
     }

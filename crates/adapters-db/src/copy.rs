@@ -1,8 +1,8 @@
 //! Brings all records of one database into another, whatever their engines.
 //!
-//! Each table is walked in the order of its primary key, page by page, twice: what the target holds must be
-//! the same in the source, and what it lacks is inserted. So an interrupted copy goes on where it stopped, and
-//! a second one compares every record and changes nothing.
+//! A copy reads each table in the order of its primary key, page by page, twice: first it compares what the target holds
+//! with the source, then it inserts what the target lacks. An interrupted copy continues where it stopped, and a second
+//! one changes nothing (ADR 33).
 
 #[cfg(test)]
 mod tests;
@@ -18,8 +18,8 @@ use domain::error::StoreError;
 use futures_util::TryStreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityName, EntityTrait, IntoActiveModel, Iterable,
-    ModelTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, Statement, Value,
+    ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityName, EntityTrait, IntoActiveModel, Iterable, JoinType,
+    ModelTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, RelationTrait, Statement, Value,
 };
 use std::collections::HashMap;
 
@@ -194,7 +194,8 @@ impl<'a> RecordCopy<'a> {
         Ok(CopiedRecords { copied, kept: all - copied })
     }
 
-    /// Lets PostgreSQL count ids on from the highest that was copied, as `SQLite` does by itself.
+    /// Lets PostgreSQL count ids on from the highest that was copied, as `SQLite` does by itself. The builder knows no
+    /// sequences.
     async fn count_on(&self) -> Result<(), CopyError> {
         let Connections { backend, writes, .. } = self.to.db;
         if *backend != DbBackend::Postgres {
@@ -244,32 +245,36 @@ impl Side<'_> {
         Ok(there.into_iter().map(|row| (key_text(&row), row)).collect())
     }
 
-    /// The key of a row for people. That of a credential is its digest, which tells them nothing: they are told
-    /// whose it is.
+    /// The key of a row for people. For a credential, whose key is a digest, it is the name of the holder.
     async fn shown<M: ModelTrait>(&self, row: &M) -> Result<String, CopyError> {
         match &key(row)[..] {
-            [digest @ Value::Bytes(_)] => self.holder(<M::Entity>::default().table_name(), digest.clone()).await,
+            [Value::Bytes(Some(digest))] => self.holder(<M::Entity>::default().table_name(), digest.clone()).await,
             key => Ok(key.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
         }
     }
 
-    /// Who has the credential with this digest.
-    async fn holder(&self, table: &str, digest: Value) -> Result<String, CopyError> {
-        let sql = match table {
-            "mis_key" => {
-                "SELECT 'of user \"' || user_account.name || '\" of \"' || organization.name || '\"' FROM mis_key
-                JOIN user_account ON user_account.id = mis_key.user_id
-                JOIN organization ON organization.id = user_account.organization_id WHERE mis_key.digest = $1"
-            }
-            _ => {
-                "SELECT 'of computer \"' || computer.name || '\" of \"' || organization.name || '\"' FROM hardware_hash
-                JOIN computer ON computer.guid = hardware_hash.computer_guid
-                JOIN organization ON organization.id = computer.organization_id WHERE hardware_hash.digest = $1"
-            }
+    /// Names the holder of the credential with this digest.
+    async fn holder(&self, table: &str, digest: Vec<u8>) -> Result<String, CopyError> {
+        let db = &self.db.reads;
+        let holder = if table == mis_key::Entity.table_name() {
+            let user = mis_key::Entity::find_by_id(digest)
+                .join(JoinType::InnerJoin, mis_key::Relation::User.def())
+                .join(JoinType::InnerJoin, user_account::Relation::Organization.def())
+                .select_only()
+                .columns([user_account::Column::Name])
+                .columns([organization::Column::Name]);
+            user.into_tuple().one(db).await.map_err(self.failed)?.map(|names: (String, String)| ("user", names))
+        } else {
+            let computer = hardware_hash::Entity::find_by_id(digest)
+                .join(JoinType::InnerJoin, hardware_hash::Relation::Computer.def())
+                .join(JoinType::InnerJoin, computer::Relation::Organization.def())
+                .select_only()
+                .columns([computer::Column::Name])
+                .columns([organization::Column::Name]);
+            computer.into_tuple().one(db).await.map_err(self.failed)?.map(|names: (String, String)| ("computer", names))
         };
-        let row = self.db.reads.query_one_raw(self.db.statement(sql, [digest])).await.map_err(self.failed)?;
-        let holder = row.map(|row| row.try_get_by_index(0)).transpose().map_err(self.failed)?;
-        Ok(holder.unwrap_or_else(|| "of nobody".to_owned()))
+        let named = holder.map(|(kind, (name, organization))| format!("of {kind} \"{name}\" of \"{organization}\""));
+        Ok(named.unwrap_or_else(|| "of an unknown holder".to_owned()))
     }
 }
 

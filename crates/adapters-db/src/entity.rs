@@ -1,5 +1,7 @@
-//! The rows of the tables, as sea-orm knows them. What they mean is in the domain; what they are made
-//! of is in `migration`.
+//! The tables as entities of sea-orm.
+//!
+//! Times (`*_at`) are microseconds since 1970. A column `*_folded` holds the text before it, folded for comparison
+//! without case (decision R14). Organizations are numbers of the table `organization`.
 
 #![expect(unreachable_pub, reason = "sea-orm derives public items, which need public types")]
 
@@ -9,6 +11,7 @@ pub(crate) mod crash_report;
 pub(crate) mod device;
 pub(crate) mod device_status;
 pub(crate) mod discarded_blob;
+pub(crate) mod fleet_version;
 pub(crate) mod hardware_hash;
 pub(crate) mod job;
 pub(crate) mod log_entry;

@@ -9,7 +9,7 @@ mod records;
 mod uses;
 
 use crate::connections::Connections;
-use crate::entity::{computer, device, job, queue};
+use crate::entity::{computer, device, fleet_version, job, queue};
 use crate::error::FleetChangeError;
 use crate::fleet_cache::RecordKind;
 use async_trait::async_trait;
@@ -21,7 +21,8 @@ use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use records::Record;
-use sea_orm::{ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter};
+use sea_orm::sea_query::ExprTrait;
+use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -101,7 +102,9 @@ impl SqlFleetRegistry {
             async move {
                 let done = work(transaction).await?;
                 // Last: the lock on this row is held for the shortest time.
-                transaction.execute_unprepared("UPDATE fleet_version SET number = number + 1").await?;
+                let next = fleet_version::Column::Number.into_expr().add(1);
+                let update = fleet_version::Entity::update_many().col_expr(fleet_version::Column::Number, next);
+                update.exec(transaction).await?;
                 Ok::<_, FleetChangeError>(done)
             }
             .boxed()

@@ -2,41 +2,29 @@
 
 use crate::connections::Connections;
 use crate::convert::Owner;
-use crate::entity::{crash_part, discarded_blob, resource};
-use crate::page::{BUDGET, Pace, PageRow};
+use crate::entity::{crash_part, crash_report, discarded_blob, organization, resource};
+use crate::page::{BUDGET, Pace, PageRow, Pages};
 use async_trait::async_trait;
 use domain::blob::{BlobKey, BlobLedger, BlobReference};
 use domain::error::StoreError;
 use domain::guid::{CrashReportId, ResourceGuid};
 use domain::timestamp::Timestamp;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::BoxStream;
 use futures_util::{FutureExt, StreamExt, TryStreamExt};
 use sea_orm::ActiveValue::Set;
-use sea_orm::sea_query::{OnConflict, Query, SelectStatement, UnionType};
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict, Query, SelectStatement, UnionType};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, Value,
+    ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder,
+    QuerySelect, QueryTrait, RelationTrait, Statement,
 };
 use std::collections::HashSet;
+use std::future::ready;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use uuid::Uuid;
 
 /// Keys of one statement.
 const CHUNK: usize = 500;
-
-/// Claims of resources, behind an organization and a GUID.
-const RESOURCES: &str = "SELECT resource.organization_id, resource.guid, resource.blob_key, resource.content_size,
-        resource.checksum, COALESCE(organization.name, '') AS organization_name
-    FROM resource LEFT JOIN organization ON organization.id = resource.organization_id
-    WHERE (resource.organization_id, resource.guid) > ($1, $2)
-    ORDER BY resource.organization_id, resource.guid LIMIT $3";
-
-/// Claims of the parts of crash reports, behind a report and a position.
-const CRASH_PARTS: &str = "SELECT crash_part.report_id, crash_part.position, crash_part.blob_key,
-        crash_part.content_size, crash_part.checksum, COALESCE(organization.name, '') AS organization_name
-    FROM crash_part JOIN crash_report ON crash_report.id = crash_part.report_id
-    LEFT JOIN organization ON organization.id = crash_report.organization_id
-    WHERE (crash_part.report_id, crash_part.position) > ($1, $2)
-    ORDER BY crash_part.report_id, crash_part.position LIMIT $3";
 
 /// The blobs in a database.
 pub struct SqlBlobLedger {
@@ -61,18 +49,17 @@ pub(crate) async fn discard(db: &impl ConnectionTrait, keys: Vec<String>, now: T
 impl BlobLedger for SqlBlobLedger {
     async fn discard(&self, keys: &[BlobKey], now: Timestamp) -> Result<(), StoreError> {
         let keys = Arc::new(chunks(keys));
-        self.db
-            .write(move |transaction| {
-                let keys = keys.clone();
-                async move {
-                    for keys in keys.iter() {
-                        discard(transaction, keys.clone(), now).await?;
-                    }
-                    Ok(())
+        let discarded = self.db.write(move |transaction| {
+            let keys = keys.clone();
+            async move {
+                for keys in keys.iter() {
+                    discard(transaction, keys.clone(), now).await?;
                 }
-                .boxed()
-            })
-            .await
+                Ok(())
+            }
+            .boxed()
+        });
+        discarded.await
     }
 
     async fn discarded_before(&self, before: Timestamp, limit: u64) -> Result<Vec<BlobKey>, StoreError> {
@@ -87,25 +74,24 @@ impl BlobLedger for SqlBlobLedger {
 
     async fn forget(&self, keys: &[BlobKey]) -> Result<(), StoreError> {
         let keys = Arc::new(chunks(keys));
-        self.db
-            .write(move |transaction| {
-                let keys = keys.clone();
-                async move {
-                    for keys in keys.iter() {
-                        let forgotten = discarded_blob::Column::BlobKey.is_in(keys.iter().map(String::as_str));
-                        discarded_blob::Entity::delete_many().filter(forgotten).exec(transaction).await?;
-                    }
-                    Ok(())
+        let forgotten = self.db.write(move |transaction| {
+            let keys = keys.clone();
+            async move {
+                for keys in keys.iter() {
+                    let forgotten = discarded_blob::Column::BlobKey.is_in(keys.iter().map(String::as_str));
+                    discarded_blob::Entity::delete_many().filter(forgotten).exec(transaction).await?;
                 }
-                .boxed()
-            })
-            .await
+                Ok(())
+            }
+            .boxed()
+        });
+        forgotten.await
     }
 
     async fn known(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError> {
         let mut known = HashSet::new();
         for chunk in chunks(keys) {
-            let rows = self.db.read(self.db.reads.query_all(&claims(&chunk))).await?;
+            let rows = self.db.read(self.db.reads.query_all(&known_of(&chunk))).await?;
             for row in rows {
                 let key: String = row.try_get_by_index(0).map_err(crate::error::store_error)?;
                 known.insert(Owner { what: "blob", id: &key }.blob_key(&key)?);
@@ -115,30 +101,31 @@ impl BlobLedger for SqlBlobLedger {
     }
 
     fn references(&self) -> BoxStream<'static, Result<BlobReference, StoreError>> {
-        let resources =
-            claims_in_pages::<ResourceClaim>(self.db.clone(), RESOURCES, [i64::MIN.into(), Uuid::nil().into()]);
-        let parts = claims_in_pages::<PartClaim>(self.db.clone(), CRASH_PARTS, [Uuid::nil().into(), (-1).into()]);
+        let resources = References::<ResourceRow>::all(self.db.clone());
+        let parts = References::<PartRow>::all(self.db.clone());
         resources.chain(parts).boxed()
     }
 
     async fn is_current(&self, reference: &BlobReference) -> Result<bool, StoreError> {
-        let mut select = claimed(resource::Entity, resource::Column::BlobKey, &[reference.key.as_str().to_owned()]);
-        let part = claimed(crash_part::Entity, crash_part::Column::BlobKey, &[reference.key.as_str().to_owned()]);
-        select.union(UnionType::All, part);
-        Ok(self.db.read(self.db.reads.query_one(&select)).await?.is_some())
+        let key = [reference.key.as_str().to_owned()];
+        Ok(self.db.read(self.db.reads.query_one(&referred_to(&key))).await?.is_some())
     }
 }
 
-/// Those of `keys` that anything knows: in one statement, because a key may move from a resource to the
-/// discarded ones meanwhile.
-fn claims(keys: &[String]) -> SelectStatement {
-    let mut select = claimed(resource::Entity, resource::Column::BlobKey, keys);
-    select.union(UnionType::All, claimed(crash_part::Entity, crash_part::Column::BlobKey, keys));
-    select.union(UnionType::All, claimed(discarded_blob::Entity, discarded_blob::Column::BlobKey, keys));
-    select
+/// Those of `keys` that the database knows: by one statement, since a key may move from a resource to the discarded
+/// ones meanwhile.
+fn known_of(keys: &[String]) -> SelectStatement {
+    let discarded = keys_of(discarded_blob::Entity, discarded_blob::Column::BlobKey, keys);
+    referred_to(keys).union(UnionType::All, discarded).take()
 }
 
-fn claimed<E: EntityTrait>(table: E, column: E::Column, keys: &[String]) -> SelectStatement {
+/// Those of `keys` that a record refers to.
+fn referred_to(keys: &[String]) -> SelectStatement {
+    let parts = keys_of(crash_part::Entity, crash_part::Column::BlobKey, keys);
+    keys_of(resource::Entity, resource::Column::BlobKey, keys).union(UnionType::All, parts).take()
+}
+
+fn keys_of<E: EntityTrait>(table: E, column: E::Column, keys: &[String]) -> SelectStatement {
     Query::select().column(column).from(table).and_where(column.is_in(keys.iter().map(String::as_str))).take()
 }
 
@@ -147,52 +134,86 @@ fn chunks(keys: &[BlobKey]) -> Vec<Vec<String>> {
     keys.chunks(CHUNK).map(chunk).collect()
 }
 
-/// A row that claims a blob, and its place in the order of its table.
-trait Claim: PageRow + Send + 'static {
-    fn place(&self) -> [Value; 2];
+/// A row that refers to a blob.
+trait ReferringRow: PageRow + Send + 'static {
+    /// The primary key.
+    type Key: Send + 'static;
+
+    fn key(&self) -> Self::Key;
+
+    /// A page of rows after a key, in the order of the keys.
+    fn page(backend: DbBackend, after: Option<&Self::Key>, limit: u64) -> Statement;
+
     fn reference(self) -> Result<BlobReference, StoreError>;
 }
 
-fn claims_in_pages<C: Claim>(
+/// Reads all references of one table, page by page.
+struct References<R: ReferringRow> {
     db: Arc<Connections>,
-    sql: &'static str,
-    start: [Value; 2],
-) -> BoxStream<'static, Result<BlobReference, StoreError>> {
-    let pages = stream::try_unfold((Pace::new(BUDGET), Some(start)), move |(mut pace, behind)| {
-        let db = db.clone();
-        async move {
-            let Some([first, second]) = behind else {
-                return Ok(None);
-            };
-            let limit = Value::from(i64::try_from(pace.limit).unwrap_or(i64::MAX));
-            let page = pace.read::<C>(&db, db.statement(sql, [first, second, limit])).await?;
-            let behind = page.rows.last().filter(|_| !page.last).map(Claim::place);
-            let references = page.rows.into_iter().map(Claim::reference);
-            Ok::<_, StoreError>(Some((stream::iter(references), (pace, behind))))
+    pace: Pace,
+    after: Option<R::Key>,
+    is_at_end: bool,
+    row: PhantomData<fn() -> R>,
+}
+
+impl<R: ReferringRow> References<R> {
+    fn all(db: Arc<Connections>) -> BoxStream<'static, Result<BlobReference, StoreError>> {
+        let pages = Self { db, pace: Pace::new(BUDGET), after: None, is_at_end: false, row: PhantomData };
+        pages.rows().and_then(|row| ready(row.reference())).boxed()
+    }
+}
+
+impl<R: ReferringRow> Pages for References<R> {
+    type Row = R;
+
+    async fn next_page(&mut self) -> Result<Option<Vec<R>>, StoreError> {
+        if self.is_at_end {
+            return Ok(None);
         }
-    });
-    pages.try_flatten().boxed()
+        let statement = R::page(self.db.backend, self.after.as_ref(), self.pace.limit);
+        let page = self.pace.read::<R>(&self.db, statement).await?;
+        self.is_at_end = page.last;
+        self.after = page.rows.last().map(R::key);
+        Ok(Some(page.rows))
+    }
 }
 
 #[derive(FromQueryResult)]
-struct ResourceClaim {
+struct ResourceRow {
     organization_id: i64,
     guid: Uuid,
     blob_key: String,
     content_size: i64,
     checksum: String,
-    organization_name: String,
+    organization_name: Option<String>,
 }
 
-impl PageRow for ResourceClaim {
+impl PageRow for ResourceRow {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.organization_name.len()
+        size_of::<Self>() + self.organization_name.as_ref().map_or(0, String::len)
     }
 }
 
-impl Claim for ResourceClaim {
-    fn place(&self) -> [Value; 2] {
-        [self.organization_id.into(), self.guid.into()]
+impl ReferringRow for ResourceRow {
+    type Key = (i64, Uuid);
+
+    fn key(&self) -> Self::Key {
+        (self.organization_id, self.guid)
+    }
+
+    fn page(backend: DbBackend, after: Option<&Self::Key>, limit: u64) -> Statement {
+        use resource::Column;
+        let key = Expr::tuple([Column::OrganizationId, Column::Guid].map(ColumnTrait::into_expr));
+        resource::Entity::find()
+            .select_only()
+            .columns([Column::OrganizationId, Column::Guid, Column::BlobKey, Column::ContentSize, Column::Checksum])
+            .column_as(organization::Column::Name, "organization_name")
+            .join(JoinType::LeftJoin, resource::Relation::Organization.def())
+            .apply_if(after, |select, after| select.filter(key.gt(Expr::tuple([after.0.into(), after.1.into()]))))
+            .order_by_asc(Column::OrganizationId)
+            .order_by_asc(Column::Guid)
+            .limit(limit)
+            .build(backend)
     }
 
     fn reference(self) -> Result<BlobReference, StoreError> {
@@ -202,30 +223,48 @@ impl Claim for ResourceClaim {
             key: owner.blob_key(&self.blob_key)?,
             size: owner.size(self.content_size)?,
             checksum: owner.checksum(&self.checksum)?,
-            owner: format!("resource {guid} of {}", self.organization_name),
+            owner: format!("resource {guid} of {}", self.organization_name.unwrap_or_default()),
         })
     }
 }
 
 #[derive(FromQueryResult)]
-struct PartClaim {
+struct PartRow {
     report_id: Uuid,
     position: i32,
     blob_key: String,
     content_size: i64,
     checksum: String,
-    organization_name: String,
+    organization_name: Option<String>,
 }
 
-impl PageRow for PartClaim {
+impl PageRow for PartRow {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.organization_name.len()
+        size_of::<Self>() + self.organization_name.as_ref().map_or(0, String::len)
     }
 }
 
-impl Claim for PartClaim {
-    fn place(&self) -> [Value; 2] {
-        [self.report_id.into(), self.position.into()]
+impl ReferringRow for PartRow {
+    type Key = (Uuid, i32);
+
+    fn key(&self) -> Self::Key {
+        (self.report_id, self.position)
+    }
+
+    fn page(backend: DbBackend, after: Option<&Self::Key>, limit: u64) -> Statement {
+        use crash_part::Column;
+        let key = Expr::tuple([Column::ReportId, Column::Position].map(ColumnTrait::into_expr));
+        crash_part::Entity::find()
+            .select_only()
+            .columns([Column::ReportId, Column::Position, Column::BlobKey, Column::ContentSize, Column::Checksum])
+            .column_as(organization::Column::Name, "organization_name")
+            .join(JoinType::InnerJoin, crash_part::Relation::Report.def())
+            .join(JoinType::LeftJoin, crash_report::Relation::Organization.def())
+            .apply_if(after, |select, after| select.filter(key.gt(Expr::tuple([after.0.into(), after.1.into()]))))
+            .order_by_asc(Column::ReportId)
+            .order_by_asc(Column::Position)
+            .limit(limit)
+            .build(backend)
     }
 
     fn reference(self) -> Result<BlobReference, StoreError> {
@@ -235,7 +274,7 @@ impl Claim for PartClaim {
             key: owner.blob_key(&self.blob_key)?,
             size: owner.size(self.content_size)?,
             checksum: owner.checksum(&self.checksum)?,
-            owner: format!("crash report {id} of {}", self.organization_name),
+            owner: format!("crash report {id} of {}", self.organization_name.unwrap_or_default()),
         })
     }
 }
@@ -250,7 +289,7 @@ mod tests {
         for engine in engines().await {
             engine.fill().await;
             let db = engine.db();
-            let plan = engine.plan(db.backend.build(&claims(&["resources/1".to_owned()]))).await;
+            let plan = engine.plan(db.backend.build(&known_of(&["resources/1".to_owned()]))).await;
             let indexes = ["resource_blob", "crash_part_blob", "discarded_blob"];
             assert!(indexes.iter().all(|index| plan.contains(index)), "{}:\n{plan}", engine.name);
             for sign in ["Seq Scan", "SCAN "] {

@@ -4,7 +4,7 @@ mod list;
 mod row;
 
 use crate::connections::Connections;
-use crate::entity::{organization, resource};
+use crate::entity::{job, organization, queue, resource, resource_use};
 use crate::ledger::discard;
 use crate::text_head::is_text;
 use async_trait::async_trait;
@@ -12,7 +12,8 @@ use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::ResourceGuid;
 use domain::resource::{
-    DeleteOutcome, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome, StoredResource,
+    DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome,
+    StoredResource,
 };
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
@@ -20,32 +21,13 @@ use futures_util::stream::BoxStream;
 use row::new_row;
 use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, Order, QueryFilter,
-    QueryOrder, QuerySelect, QueryTrait, Select, Statement,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, JoinType, ModelTrait, QueryFilter,
+    QueryOrder, QuerySelect, QueryTrait, RelationTrait, Select,
 };
 use std::sync::Arc;
+use uuid::Uuid;
 
 pub(crate) use row::stored;
-
-/// The Public resource with a GUID of a publisher (decision T15).
-const PUBLISHED: &str = "SELECT resource.* FROM resource
-    JOIN organization ON organization.id = resource.organization_id AND organization.publisher
-    WHERE resource.guid = $1 AND resource.domain = 'Public'
-    ORDER BY resource.modified_at DESC, resource.organization_id LIMIT 1";
-
-/// Whether any organization has a resource with a GUID.
-const ANYWHERE: &str = "SELECT 1 FROM resource WHERE guid = $1 LIMIT 1";
-
-/// Deletes a resource that nothing uses.
-const DELETE: &str = "DELETE FROM resource WHERE organization_id = $1 AND guid = $2 AND NOT EXISTS
-    (SELECT 1 FROM resource_use WHERE organization_id = $1 AND resource_guid = $2) RETURNING blob_key";
-
-/// What uses a resource: queues before jobs.
-const USED_BY: &str = "SELECT resource_use.kind, COALESCE(queue.name, job.name) AS name FROM resource_use
-    LEFT JOIN queue ON resource_use.kind = 'queue' AND queue.guid = resource_use.record_guid
-    LEFT JOIN job ON resource_use.kind = 'job' AND job.guid = resource_use.record_guid
-    WHERE resource_use.organization_id = $1 AND resource_use.resource_guid = $2
-    ORDER BY resource_use.kind DESC, resource_use.record_guid LIMIT 1";
 
 /// The resources in a database.
 pub struct SqlResourceRepository {
@@ -96,14 +78,12 @@ impl ResourceRepository for SqlResourceRepository {
     }
 
     async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
-        let statement = self.db.statement(PUBLISHED, [guid.as_uuid().into()]);
-        let select = resource::Model::find_by_statement(statement);
-        self.db.read(select.one(&self.db.reads)).await?.map(stored).transpose()
+        self.db.read(published(guid).one(&self.db.reads)).await?.map(stored).transpose()
     }
 
     async fn exists_anywhere(&self, guid: ResourceGuid) -> Result<bool, StoreError> {
-        let statement = self.db.statement(ANYWHERE, [guid.as_uuid().into()]);
-        Ok(self.db.read(self.db.reads.query_one_raw(statement)).await?.is_some())
+        let found = anywhere(guid).into_tuple::<Uuid>().one(&self.db.reads);
+        Ok(self.db.read(found).await?.is_some())
     }
 
     async fn find_by_pmm(
@@ -120,7 +100,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         filter: ListFilter,
     ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
-        list::list(&self.db, organization, filter)
+        list::list(self.db.clone(), organization, filter)
     }
 }
 
@@ -134,14 +114,34 @@ fn by_pmm(organization: OrganizationId, key: &PmmKey) -> Select<resource::Entity
         .filter(is_text("profile_group_folded", key.profile_group.as_str()))
         .filter(is_text("media_folded", key.media.as_str()))
         .filter(is_text("mode_folded", key.mode.as_str()))
-        .order_by(resource::Column::ModifiedAt, Order::Desc)
-        .order_by(resource::Column::Guid, Order::Asc)
+        .order_by_desc(resource::Column::ModifiedAt)
+        .order_by_asc(resource::Column::Guid)
         .limit(1)
 }
 
-/// Adds the resource or replaces an older one, in one statement that compares and writes (decision
-/// T5). It returns a row if the resource is the current one now, with the key of the blob that it
-/// replaced.
+/// The Public resources with this GUID of publishers, the newest first (decision T15).
+fn published(guid: ResourceGuid) -> Select<resource::Entity> {
+    resource::Entity::find()
+        .join(JoinType::InnerJoin, resource::Relation::Organization.def())
+        .filter(organization::Column::Publisher.eq(true))
+        .filter(resource::Column::Guid.eq(guid.as_uuid()))
+        .filter(resource::Column::Domain.eq(Domain::Public.as_str()))
+        .order_by_desc(resource::Column::ModifiedAt)
+        .order_by_asc(resource::Column::OrganizationId)
+        .limit(1)
+}
+
+/// The resources of all organizations with this GUID.
+fn anywhere(guid: ResourceGuid) -> Select<resource::Entity> {
+    resource::Entity::find()
+        .select_only()
+        .column(resource::Column::Guid)
+        .filter(resource::Column::Guid.eq(guid.as_uuid()))
+        .limit(1)
+}
+
+/// Adds the resource or replaces an older one, in one statement that compares and writes (decision T5). It returns a
+/// row if the resource is the current one now, with the key of the blob that it replaced (ADR 9).
 fn newer_only(organization: OrganizationId, resource: &NewResource) -> InsertStatement {
     use resource::Column;
     let replaced = [
@@ -150,9 +150,8 @@ fn newer_only(organization: OrganizationId, resource: &NewResource) -> InsertSta
         Column::Checksum,
         Column::ModifiedAt,
         Column::Name,
-        Column::NameFolded,
+        Column::NameSort,
         Column::Meta,
-        Column::MetaDigest,
         Column::ProfileGroupFolded,
         Column::MediaFolded,
         Column::ModeFolded,
@@ -172,7 +171,7 @@ fn newer_only(organization: OrganizationId, resource: &NewResource) -> InsertSta
     insert.into_query().returning_col(Column::PreviousBlobKey).to_owned()
 }
 
-/// Stores a resource; answers the stored one where that is as new or newer.
+/// Runs the upsert of a resource. Returns the stored resource where that is as new or newer.
 async fn store(
     transaction: &DatabaseTransaction,
     organization: OrganizationId,
@@ -181,7 +180,7 @@ async fn store(
     now: Timestamp,
 ) -> Result<Option<resource::Model>, DbErr> {
     let Some(row) = transaction.query_one(upsert).await? else {
-        // The statement has locked the newer row: it is there until the transaction ends.
+        // The upsert has locked the newer row, so it is there until the transaction ends.
         let newer = by_guid(organization, guid).one(transaction).await?;
         return newer.map(Some).ok_or(DbErr::RecordNotUpdated);
     };
@@ -191,31 +190,50 @@ async fn store(
     Ok(None)
 }
 
-/// Deletes a resource that nothing uses.
+/// Deletes a resource that no record uses. Both rows that the outcome depends on are locked until the transaction ends:
+/// that of the organization, which a change of the fleet locks exclusively, and that of the resource.
 async fn delete(
     transaction: &DatabaseTransaction,
     organization: OrganizationId,
     guid: ResourceGuid,
     now: Timestamp,
 ) -> Result<DeleteOutcome, DbErr> {
-    // A change of what the fleet uses locks this row exclusively, so the uses stay as they are until the end.
     organization::Entity::find_by_id(organization.0).lock_shared().one(transaction).await?;
-    let statement = |sql| {
-        let values = [organization.0.into(), guid.as_uuid().into()];
-        Statement::from_sql_and_values(transaction.get_database_backend(), sql, values)
-    };
-    if let Some(row) = transaction.query_one_raw(statement(DELETE)).await? {
-        discard(transaction, vec![row.try_get_by_index(0)?], now).await?;
-        return Ok(DeleteOutcome::Deleted);
-    }
-    let Some(row) = transaction.query_one_raw(statement(USED_BY)).await? else {
+    let Some(row) = by_guid(organization, guid).lock_exclusive().one(transaction).await? else {
         return Ok(DeleteOutcome::NotFound);
     };
-    if by_guid(organization, guid).one(transaction).await?.is_none() {
-        return Ok(DeleteOutcome::NotFound);
+    if let Some(by) = used_by(transaction, organization, guid).await? {
+        return Ok(DeleteOutcome::InUse { by });
     }
-    let (kind, name): (String, String) = (row.try_get_by_index(0)?, row.try_get_by_index(1)?);
-    Ok(DeleteOutcome::InUse { by: format!("{kind} \"{name}\"") })
+    discard(transaction, vec![row.blob_key.clone()], now).await?;
+    row.delete(transaction).await?;
+    Ok(DeleteOutcome::Deleted)
+}
+
+/// The uses of a resource, queues before jobs (decision O3).
+fn uses(organization: OrganizationId, guid: ResourceGuid) -> Select<resource_use::Entity> {
+    resource_use::Entity::find()
+        .filter(resource_use::Column::OrganizationId.eq(organization.0))
+        .filter(resource_use::Column::ResourceGuid.eq(guid.as_uuid()))
+        .order_by_desc(resource_use::Column::Kind)
+        .order_by_asc(resource_use::Column::RecordGuid)
+}
+
+/// A record that uses a resource, such as `queue "Banner"`.
+async fn used_by(
+    transaction: &DatabaseTransaction,
+    organization: OrganizationId,
+    guid: ResourceGuid,
+) -> Result<Option<String>, DbErr> {
+    let Some(first) = uses(organization, guid).limit(1).one(transaction).await? else {
+        return Ok(None);
+    };
+    let name = if first.kind == "queue" {
+        queue::Entity::find_by_id(first.record_guid).one(transaction).await?.map(|queue| queue.name)
+    } else {
+        job::Entity::find_by_id(first.record_guid).one(transaction).await?.map(|job| job.name)
+    };
+    Ok(Some(format!("{} \"{}\"", first.kind, name.unwrap_or_default())))
 }
 
 #[cfg(test)]
@@ -223,29 +241,30 @@ mod tests {
     use super::*;
     use crate::testing::engines;
     use domain::testing::{pmm_key, resource_guid};
+    use sea_orm::DbBackend;
 
     #[tokio::test]
-    async fn look_ups_use_an_index() {
+    async fn lookups_use_an_index() {
         for engine in engines().await {
             engine.fill().await;
-            let db = engine.db();
-            let guid = resource_guid(1);
-            let by_guid = by_guid(OrganizationId(1), guid).build(db.backend);
-            let (primary, is_postgres) = match db.backend {
+            let backend = engine.db().backend;
+            let (acme, guid) = (OrganizationId(1), resource_guid(1));
+            let primary = match backend {
                 // Two indexes hold organization and GUID there; either will do.
-                sea_orm::DbBackend::Postgres => ("Index Scan using resource_", true),
-                _ => ("sqlite_autoindex_resource_1", false),
+                DbBackend::Postgres => "Index Scan using resource_",
+                _ => "sqlite_autoindex_resource_1",
             };
-            engine.assert_uses(primary, by_guid).await;
-            let pmm = by_pmm(OrganizationId(1), &pmm_key("Group 1", "Media 1", "Mode 1")).build(db.backend);
-            engine.assert_uses("resource_by_pmm", pmm).await;
-            engine.assert_uses("resource_anywhere", db.statement(ANYWHERE, [guid.as_uuid().into()])).await;
-            if !is_postgres {
+            engine.assert_uses(primary, by_guid(acme, guid).build(backend)).await;
+            let pmm = by_pmm(acme, &pmm_key("Group 1", "Media 1", "Mode 1"));
+            engine.assert_uses("resource_by_pmm", pmm.build(backend)).await;
+            engine.assert_uses("resource_anywhere", anywhere(guid).build(backend)).await;
+            if backend == DbBackend::Sqlite {
                 // PostgreSQL may read its few organizations whole.
-                engine.assert_uses("resource_anywhere", db.statement(PUBLISHED, [guid.as_uuid().into()])).await;
+                engine.assert_uses("resource_anywhere", published(guid).build(backend)).await;
             }
-            let values = || [1_i64.into(), guid.as_uuid().into()];
-            engine.assert_uses(primary, db.statement(DELETE, values())).await;
+            // Of one resource there are few uses, which may be sorted.
+            let plan = engine.plan(uses(acme, guid).build(backend)).await;
+            assert!(plan.contains("resource_use_of_resource"), "{}:\n{plan}", engine.name);
         }
     }
 }

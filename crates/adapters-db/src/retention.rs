@@ -1,30 +1,41 @@
 //! Removes old records: [`domain::retention::RetentionRepository`].
 //!
-//! Organizations are gone through one after the other, each by the index in which its own lists are read: an
-//! index of all organizations by time would cost every write (ADR 48).
+//! A batch goes through the organizations one after the other, each by the index of its own lists: an index of all
+//! organizations by time would cost every write (ADR 48).
 
-mod rows;
+mod table;
 
 use crate::connections::Connections;
+use crate::entity::{crash_report, log_entry};
 use async_trait::async_trait;
+use domain::caller::OrganizationId;
 use domain::error::StoreError;
-use domain::retention::{RemovalCursor, RemovalOutcome, RetainedRecords, RetentionRepository};
+use domain::retention::{RemovalCursor, RemovalOutcome, RetentionRepository};
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
-use rows::{Rows, Span};
 use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
 use std::sync::Arc;
+use table::{RetainedTable, Span, oldest, remove};
 
-/// Whoever removes old records from a `PostgreSQL` database holds this advisory lock: "platen", as a number,
-/// and one behind that of migrations.
+/// The advisory lock of a `PostgreSQL` database under which records are removed: "platen" as a number, the one after
+/// that of migrations.
 const LOCK: i64 = 0x0070_6c61_7465_6e01;
 
 /// Organizations that one batch looks at, at most.
-const OWNERS: u32 = 64;
+const MAX_ORGANIZATIONS: u32 = 64;
 
 /// The removal of old records from a database.
 pub struct SqlRetentionRepository {
     db: Arc<Connections>,
+}
+
+/// What one batch removes.
+#[derive(Clone, Copy)]
+struct Batch {
+    before: Timestamp,
+    from: Option<RemovalCursor>,
+    limit: u64,
+    now: Timestamp,
 }
 
 impl SqlRetentionRepository {
@@ -32,21 +43,8 @@ impl SqlRetentionRepository {
         Self { db }
     }
 
-    async fn remove(
-        &self,
-        kind: RetainedRecords,
-        before: Timestamp,
-        from: Option<RemovalCursor>,
-        limit: u64,
-        now: Timestamp,
-    ) -> Result<RemovalOutcome, StoreError> {
-        let rows = Arc::new(Rows { kind, backend: self.db.backend, before, now });
-        self.db
-            .write(move |transaction| {
-                let rows = rows.clone();
-                async move { remove_batch(transaction, &rows, from, limit).await }.boxed()
-            })
-            .await
+    async fn remove<T: RetainedTable>(&self, batch: Batch) -> Result<RemovalOutcome, StoreError> {
+        self.db.write(move |transaction| remove_batch::<T>(transaction, batch).boxed()).await
     }
 }
 
@@ -58,7 +56,7 @@ impl RetentionRepository for SqlRetentionRepository {
         from: Option<RemovalCursor>,
         limit: u64,
     ) -> Result<RemovalOutcome, StoreError> {
-        self.remove(RetainedRecords::Logs, before, from, limit, before).await
+        self.remove::<log_entry::Entity>(Batch { before, from, limit, now: before }).await
     }
 
     async fn remove_crash_reports(
@@ -68,43 +66,44 @@ impl RetentionRepository for SqlRetentionRepository {
         limit: u64,
         now: Timestamp,
     ) -> Result<RemovalOutcome, StoreError> {
-        self.remove(RetainedRecords::CrashReports, before, from, limit, now).await
+        self.remove::<crash_report::Entity>(Batch { before, from, limit, now }).await
     }
 }
 
-/// Removes one batch of old records.
-async fn remove_batch(
+async fn remove_batch<T: RetainedTable>(
     transaction: &DatabaseTransaction,
-    rows: &Rows,
-    mut from: Option<RemovalCursor>,
-    limit: u64,
+    Batch { before, mut from, limit, now }: Batch,
 ) -> Result<RemovalOutcome, DbErr> {
     if !acquire_lock(transaction).await? {
         return Ok(RemovalOutcome::Elsewhere);
     }
-    let (mut removed, mut weight, heaviest) = (0, 0, rows.heaviest());
-    for _ in 0..OWNERS {
-        let Some(oldest) = rows.oldest(transaction, from).await? else {
-            return Ok(RemovalOutcome::Done { removed, rest: None });
+    let (mut records, mut weight) = (0, 0);
+    for _ in 0..MAX_ORGANIZATIONS {
+        let Some(oldest) = oldest::<T>(transaction, from).await? else {
+            return Ok(RemovalOutcome::Done { removed: records, rest: None });
         };
-        let (records, left) = (limit.saturating_sub(removed), heaviest.saturating_sub(weight));
-        let room = Span { from: oldest, records, weight: left };
-        let taken = rows.remove(transaction, &room).await?;
-        removed += taken.records;
-        weight += taken.weight;
-        from = taken.rest.or_else(|| next_organization(oldest));
-        if from.is_none() || taken.rest.is_some() || weight >= heaviest {
+        let span = Span {
+            from: oldest,
+            before,
+            records: limit.saturating_sub(records),
+            weight: T::MAX_WEIGHT.saturating_sub(weight),
+        };
+        let removed = remove::<T>(transaction, &span, now).await?;
+        records += removed.records;
+        weight += removed.weight;
+        from = removed.rest.or_else(|| next_organization(oldest));
+        if from.is_none() || removed.rest.is_some() || weight >= T::MAX_WEIGHT {
             break;
         }
     }
-    Ok(RemovalOutcome::Done { removed, rest: from })
+    Ok(RemovalOutcome::Done { removed: records, rest: from })
 }
 
 /// Where the next organization begins.
 fn next_organization(cursor: RemovalCursor) -> Option<RemovalCursor> {
     let next = cursor.organization.0.checked_add(1)?;
     Some(RemovalCursor {
-        organization: domain::caller::OrganizationId(next),
+        organization: OrganizationId(next),
         received: Timestamp::from_micros(i64::MIN),
     })
 }
@@ -115,9 +114,10 @@ async fn acquire_lock(transaction: &DatabaseTransaction) -> Result<bool, DbErr> 
     if transaction.get_database_backend() != DbBackend::Postgres {
         return Ok(true);
     }
-    let ask = "SELECT pg_try_advisory_xact_lock($1)";
-    let ask = Statement::from_sql_and_values(DbBackend::Postgres, ask, [LOCK.into()]);
-    transaction.query_one_raw(ask).await?.map_or(Ok(false), |row| row.try_get_by_index(0))
+    // The builder knows no advisory locks.
+    let lock = "SELECT pg_try_advisory_xact_lock($1)";
+    let lock = Statement::from_sql_and_values(DbBackend::Postgres, lock, [LOCK.into()]);
+    transaction.query_one_raw(lock).await?.map_or(Ok(false), |row| row.try_get_by_index(0))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) const ROWS: u32 = 3000;
 const RESOURCES: &str = "INSERT INTO resource WITH RECURSIVE numbers (n) AS
         (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {rows})
     SELECT 1 + n % 3, {guid}, 'Type ' || (n % 7), 'type ' || (n % 7), {checksum}, 1000000 + n,
-        CASE n % 5 WHEN 0 THEN 'Public' ELSE 'Private' END, 'Name ' || n, 'name ' || n, '{}', {bytes},
+        CASE n % 5 WHEN 0 THEN 'Public' ELSE 'Private' END, 'Name ' || n, 'name ' || n, '{}',
         'group ' || (n % 10), 'media ' || (n % 20), 'mode ' || n, 'resources/' || n, n, NULL FROM numbers";
 
 const LOG_ENTRIES: &str = "INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name,

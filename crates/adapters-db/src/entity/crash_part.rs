@@ -19,6 +19,19 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    #[sea_orm(
+        belongs_to = "super::crash_report::Entity",
+        from = "Column::ReportId",
+        to = "super::crash_report::Column::Id"
+    )]
+    Report,
+}
+
+impl Related<super::crash_report::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Report.def()
+    }
+}
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -12,6 +12,19 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    #[sea_orm(
+        belongs_to = "super::device_status::Entity",
+        from = "(Column::OrganizationId, Column::Guid)",
+        to = "(super::device_status::Column::OrganizationId, super::device_status::Column::DeviceGuid)"
+    )]
+    Status,
+}
+
+impl Related<super::device_status::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Status.def()
+    }
+}
 
 impl ActiveModelBehavior for ActiveModel {}

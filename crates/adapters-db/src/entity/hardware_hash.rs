@@ -11,6 +11,19 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    #[sea_orm(
+        belongs_to = "super::computer::Entity",
+        from = "Column::ComputerGuid",
+        to = "super::computer::Column::Guid"
+    )]
+    Computer,
+}
+
+impl Related<super::computer::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Computer.def()
+    }
+}
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -1,4 +1,5 @@
-//! A resource. `previous_blob_key` is what the last update replaced: the upsert returns it.
+//! A resource. `name_sort` is what lists are sorted by (decision T19); `previous_blob_key` is the key that the last
+//! update replaced, which the upsert returns (ADR 9).
 
 use sea_orm::entity::prelude::*;
 
@@ -15,9 +16,8 @@ pub struct Model {
     pub modified_at: i64,
     pub domain: String,
     pub name: String,
-    pub name_folded: String,
+    pub name_sort: String,
     pub meta: String,
-    pub meta_digest: Vec<u8>,
     pub profile_group_folded: Option<String>,
     pub media_folded: Option<String>,
     pub mode_folded: Option<String>,
@@ -27,6 +27,19 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    #[sea_orm(
+        belongs_to = "super::organization::Entity",
+        from = "Column::OrganizationId",
+        to = "super::organization::Column::Id"
+    )]
+    Organization,
+}
+
+impl Related<super::organization::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Organization.def()
+    }
+}
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -2,6 +2,8 @@
 
 use crate::connections::Connections;
 use crate::convert::Owner;
+use crate::entity::crash_report::{Column, Entity, Model};
+use crate::entity::crash_part;
 use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use domain::caller::OrganizationId;
 use domain::crash_report::CrashReport;
@@ -11,7 +13,10 @@ use domain::inspection::{CrashReportFilter, InspectedCrashReport, PartsTotal};
 use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
-use sea_orm::{FromQueryResult, Statement, Value};
+use sea_orm::sea_query::{Expr, ExprTrait, Query};
+use sea_orm::{
+    ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+};
 use std::future::ready;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -28,64 +33,56 @@ pub(super) fn list(
         Scan { db: db.clone(), organization: *organization, filter, before, pace: Pace::new(budget) }.rows()
     };
     let rows = merged(organizations.iter().map(rows).collect(), |one: &Row, other| other.key().cmp(&one.key()));
-    rows.and_then(|row| ready(row.report())).boxed()
+    rows.and_then(|row| ready(row.inspected())).boxed()
 }
 
-/// A report and what its parts come to.
+/// A report with the number of its parts and their bytes.
 #[derive(FromQueryResult)]
 struct Row {
-    id: Uuid,
-    organization_id: i64,
-    received_at: i64,
-    application_name: Option<String>,
-    os: Option<String>,
-    user_name: Option<String>,
-    computer_guid: Option<Uuid>,
-    serial_number: String,
-    application_version: String,
-    note: Option<String>,
+    #[sea_orm(nested)]
+    report: Model,
     parts: i64,
     size: i64,
 }
 
 impl PageRow for Row {
     fn bytes(&self) -> usize {
-        let texts = [&self.application_name, &self.os, &self.user_name, &self.note];
-        let texts = texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>();
-        size_of::<Self>() + self.serial_number.len() + self.application_version.len() + texts
+        let Model { application_name, os, user_name, note, .. } = &self.report;
+        let texts = [application_name, os, user_name, note].into_iter().flatten().map(String::len).sum::<usize>();
+        size_of::<Self>() + self.report.serial_number.len() + self.report.application_version.len() + texts
     }
 }
 
 impl Row {
     fn key(&self) -> (i64, Uuid) {
-        (self.received_at, self.id)
+        (self.report.received_at, self.report.id)
     }
 
-    fn report(self) -> Result<InspectedCrashReport, StoreError> {
-        let id = CrashReportId::from(self.id);
+    fn inspected(self) -> Result<InspectedCrashReport, StoreError> {
+        let id = CrashReportId::from(self.report.id);
         let owner = Owner { what: "crash report", id: &id };
         let report = CrashReport {
             id,
-            received: Timestamp::from_micros(self.received_at),
-            application_name: self.application_name,
-            os: self.os,
-            user: self.user_name,
-            computer: self.computer_guid.map(ComputerGuid::from),
-            serial_number: self.serial_number,
-            application_version: self.application_version,
-            note: self.note,
+            received: Timestamp::from_micros(self.report.received_at),
+            application_name: self.report.application_name,
+            os: self.report.os,
+            user: self.report.user_name,
+            computer: self.report.computer_guid.map(ComputerGuid::from),
+            serial_number: self.report.serial_number,
+            application_version: self.report.application_version,
+            note: self.report.note,
             parts: PartsTotal { count: owner.size(self.parts)?, size: owner.size(self.size)? },
         };
-        Ok(InspectedCrashReport { organization: OrganizationId(self.organization_id), report })
+        Ok(InspectedCrashReport { organization: OrganizationId(self.report.organization_id), report })
     }
 }
 
-/// The way through the reports of one organization.
+/// Reads the reports of one organization page by page.
 struct Scan {
     db: Arc<Connections>,
     organization: OrganizationId,
     filter: CrashReportFilter,
-    /// Time and id of the last report; what is before it follows. `None` at the end.
+    /// Time and id of the last report read; the next page is older. `None` at the end.
     before: Option<(i64, Uuid)>,
     pace: Pace,
 }
@@ -97,40 +94,32 @@ impl Pages for Scan {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let statement = page(&self.db, self.organization, &self.filter, before, self.pace.limit);
-        let page = self.pace.read::<Row>(&self.db, statement).await?;
-        self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
+        let select = select(self.organization, &self.filter, before).limit(self.pace.limit);
+        let page = self.pace.read::<Row>(&self.db, select.build(self.db.backend)).await?;
+        self.before = page.rows.last().filter(|_| !page.last).map(Row::key);
         Ok(Some(page.rows))
     }
 }
 
-fn page(
-    db: &Connections,
-    organization: OrganizationId,
-    filter: &CrashReportFilter,
-    before: (i64, Uuid),
-    limit: u64,
-) -> Statement {
-    let mut values: Vec<Value> =
-        vec![organization.0.into(), before.0.into(), before.1.into(), i64::try_from(limit).unwrap_or(i64::MAX).into()];
-    let mut condition = |condition: &str, value: Option<Value>| match value {
-        Some(value) => {
-            values.push(value);
-            format!("AND {condition} ${}", values.len())
-        }
-        None => String::new(),
-    };
-    let from = condition("received_at >=", filter.from.map(|from| from.as_micros().into()));
-    let computer = condition("computer_guid =", filter.computer.map(|computer| computer.as_uuid().into()));
-    let of_parts = |what: &str| format!("(SELECT {what} FROM crash_part WHERE report_id = crash_report.id)");
-    let sql = format!(
-        "SELECT crash_report.*, {} AS parts, CAST({} AS bigint) AS size FROM crash_report
-        WHERE organization_id = $1 AND (received_at, id) < ($2, $3) {from} {computer}
-        ORDER BY received_at DESC, id DESC LIMIT $4",
-        of_parts("count(*)"),
-        of_parts("COALESCE(sum(content_size), 0)")
-    );
-    db.statement(&sql, values)
+fn select(organization: OrganizationId, filter: &CrashReportFilter, before: (i64, Uuid)) -> Select<Entity> {
+    let key = Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr));
+    Entity::find()
+        .expr_as(of_parts("count(*)"), "parts")
+        .expr_as(of_parts("COALESCE(sum(content_size), 0)"), "size")
+        .filter(Column::OrganizationId.eq(organization.0))
+        .filter(key.lt(Expr::tuple([before.0.into(), before.1.into()])))
+        .apply_if(filter.from, |select, from| select.filter(Column::ReceivedAt.gte(from.as_micros())))
+        .apply_if(filter.computer, |select, computer| select.filter(Column::ComputerGuid.eq(computer.as_uuid())))
+        .order_by_desc(Column::ReceivedAt)
+        .order_by_desc(Column::Id)
+}
+
+/// A number over the parts of a report.
+fn of_parts(number: &'static str) -> Expr {
+    let mut parts = Query::select();
+    parts.expr(Expr::cust(number).cast_as("bigint")).from(crash_part::Entity);
+    parts.and_where(crash_part::Column::ReportId.into_expr().eq(Column::Id.into_expr()));
+    Expr::SubQuery(None, Box::new(parts.into()))
 }
 
 #[cfg(test)]
@@ -148,8 +137,8 @@ mod tests {
                 CrashReportFilter::default(),
                 CrashReportFilter { from: Some(at(0)), computer, ..CrashReportFilter::default() },
             ] {
-                let page = page(engine.db(), OrganizationId(7), &filter, (i64::MAX, Uuid::max()), 128);
-                let plan = engine.plan(page).await;
+                let select = select(OrganizationId(7), &filter, (i64::MAX, Uuid::max())).limit(128);
+                let plan = engine.plan(select.build(engine.db().backend)).await;
                 assert!(plan.contains("crash_report_by_time"), "{}:\n{plan}", engine.name);
                 // The few parts of a report may be found in any way.
                 assert!(!plan.contains("TEMP B-TREE") && !plan.contains("Sort"), "{}:\n{plan}", engine.name);

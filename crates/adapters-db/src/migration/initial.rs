@@ -1,178 +1,343 @@
 //! The first schema.
 //!
-//! The statements are the same for both engines but for the names of some types. Times are
-//! microseconds since 1970 (UTC). Columns `*_folded` hold text prepared for comparison without case
-//! (decision R14); it compares by bytes everywhere, hence `COLLATE "C"` on PostgreSQL. An index entry
-//! is limited to some 2,700 bytes there while texts may be of any length, so texts are indexed by
-//! their first 128 characters; `text_head.rs` asks for them in the same words.
+//! Times are microseconds since 1970, GUIDs are `uuid`. A column `*_folded` holds text that is compared without case
+//! (decision R14). An index entry of PostgreSQL is limited to some 2,700 bytes, so indexes hold the first characters of
+//! texts (ADR 10).
 //!
-//! Organizations of resources, log entries, reports and statuses are not foreign keys: checking one
-//! would lock the organization's row with every write.
+//! Organizations of resources, log entries, crash reports and statuses are not foreign keys: checking one would lock
+//! the row of the organization with every write.
 
-pub(super) const STATEMENTS: &[&str] = &[
-    "CREATE TABLE organization (
-        id {id},
-        name text NOT NULL UNIQUE,
-        publisher boolean NOT NULL
-    )",
-    "CREATE TABLE user_account (
-        id {id},
-        organization_id bigint NOT NULL REFERENCES organization (id),
-        name text NOT NULL,
-        UNIQUE (organization_id, name)
-    )",
-    "CREATE TABLE mis_key (
-        digest {bytes} NOT NULL PRIMARY KEY,
-        user_id bigint NOT NULL REFERENCES user_account (id),
-        issued_at bigint NOT NULL,
-        revoked_at bigint
-    )",
-    "CREATE INDEX mis_key_of_user ON mis_key (user_id)",
-    "CREATE TABLE computer (
-        guid {guid} NOT NULL PRIMARY KEY,
-        organization_id bigint NOT NULL REFERENCES organization (id),
-        name text NOT NULL,
-        serial_number text,
-        serial_folded {folded},
-        user_id bigint REFERENCES user_account (id)
-    )",
-    "CREATE INDEX computer_of_organization ON computer (organization_id)",
-    "CREATE TABLE hardware_hash (
-        digest {bytes} NOT NULL PRIMARY KEY,
-        computer_guid {guid} NOT NULL UNIQUE REFERENCES computer (guid)
-    )",
-    "CREATE TABLE device (
-        guid {guid} NOT NULL PRIMARY KEY,
-        organization_id bigint NOT NULL REFERENCES organization (id),
-        name text NOT NULL
-    )",
-    "CREATE INDEX device_of_organization ON device (organization_id)",
-    "CREATE TABLE queue (
-        guid {guid} NOT NULL PRIMARY KEY,
-        organization_id bigint NOT NULL REFERENCES organization (id),
-        name text NOT NULL,
-        device_guid {guid} REFERENCES device (guid)
-    )",
-    "CREATE INDEX queue_of_organization ON queue (organization_id)",
-    "CREATE TABLE job (
-        guid {guid} NOT NULL PRIMARY KEY,
-        organization_id bigint NOT NULL REFERENCES organization (id),
-        name text NOT NULL,
-        queue_guid {guid} REFERENCES queue (guid)
-    )",
-    "CREATE INDEX job_of_organization ON job (organization_id)",
-    "CREATE TABLE resource_use (
-        kind text NOT NULL,
-        record_guid {guid} NOT NULL,
-        resource_guid {guid} NOT NULL,
-        organization_id bigint NOT NULL REFERENCES organization (id),
-        PRIMARY KEY (kind, record_guid, resource_guid)
-    )",
-    "CREATE INDEX resource_use_of_resource ON resource_use (organization_id, resource_guid)",
-    "CREATE TABLE resource (
-        organization_id bigint NOT NULL,
-        guid {guid} NOT NULL,
-        resource_type text NOT NULL,
-        type_folded {folded} NOT NULL,
-        checksum text NOT NULL,
-        modified_at bigint NOT NULL,
-        domain text NOT NULL,
-        name text NOT NULL,
-        name_folded {folded} NOT NULL,
-        meta text NOT NULL,
-        meta_digest {bytes} NOT NULL,
-        profile_group_folded {folded},
-        media_folded {folded},
-        mode_folded {folded},
-        blob_key text NOT NULL,
-        content_size bigint NOT NULL,
-        previous_blob_key text,
-        PRIMARY KEY (organization_id, guid)
-    )",
-    // Lists of all types, in the order of the answer (decision T19).
-    "CREATE INDEX resource_by_name ON resource (organization_id, domain, substr(name_folded, 1, 128), guid)",
-    // Lists of one type.
-    "CREATE INDEX resource_by_type ON resource
-        (organization_id, domain, substr(type_folded, 1, 128), substr(name_folded, 1, 128), guid)",
-    // The PMM lookup, the winner first (decision T20).
-    "CREATE INDEX resource_by_pmm ON resource
-        (organization_id, substr(profile_group_folded, 1, 128), substr(media_folded, 1, 128),
-         substr(mode_folded, 1, 128), modified_at DESC, guid)
-        WHERE mode_folded IS NOT NULL",
-    // Resources of other organizations (decision T15), the newest first.
-    "CREATE INDEX resource_anywhere ON resource (guid, domain, modified_at DESC, organization_id)",
-    "CREATE INDEX resource_blob ON resource (blob_key)",
-    "CREATE TABLE discarded_blob (
-        blob_key text NOT NULL PRIMARY KEY,
-        discarded_at bigint NOT NULL
-    )",
-    "CREATE INDEX discarded_blob_by_age ON discarded_blob (discarded_at, blob_key)",
-    "CREATE TABLE log_entry (
-        id {id},
-        organization_id bigint NOT NULL,
-        received_at bigint NOT NULL,
-        log_type text NOT NULL,
-        description text NOT NULL,
-        user_name text NOT NULL,
-        user_folded {folded} NOT NULL,
-        source text NOT NULL,
-        source_folded {folded} NOT NULL,
-        version text NOT NULL,
-        version_folded {folded} NOT NULL,
-        computer text NOT NULL,
-        computer_folded {folded} NOT NULL,
-        serial_number text NOT NULL,
-        serial_folded {folded} NOT NULL,
-        computer_guid {guid} NOT NULL,
-        device_guid {guid},
-        queue_guid {guid},
-        job_guid {guid},
-        job_name text,
-        application_version text NOT NULL
-    )",
-    // One index for each filter, each ending in the order of the answer (decision L8).
-    "CREATE INDEX log_entry_by_time ON log_entry (organization_id, received_at, id)",
-    "CREATE INDEX log_entry_by_source ON log_entry (organization_id, substr(source_folded, 1, 128), received_at, id)",
-    "CREATE INDEX log_entry_by_computer ON log_entry
-        (organization_id, substr(computer_folded, 1, 128), received_at, id)",
-    "CREATE TABLE crash_report (
-        id {guid} NOT NULL PRIMARY KEY,
-        organization_id bigint NOT NULL,
-        received_at bigint NOT NULL,
-        application_name text,
-        os text,
-        user_name text,
-        computer_guid {guid},
-        serial_number text NOT NULL,
-        application_version text NOT NULL,
-        note text
-    )",
-    "CREATE INDEX crash_report_by_time ON crash_report (organization_id, received_at, id)",
-    "CREATE TABLE crash_part (
-        report_id {guid} NOT NULL REFERENCES crash_report (id),
-        position integer NOT NULL,
-        place text NOT NULL,
-        name text,
-        file_name text,
-        content_type text,
-        blob_key text NOT NULL,
-        content_size bigint NOT NULL,
-        checksum text NOT NULL,
-        PRIMARY KEY (report_id, position)
-    )",
-    "CREATE INDEX crash_part_blob ON crash_part (blob_key)",
-    "CREATE TABLE device_status (
-        organization_id bigint NOT NULL,
-        device_guid {guid} NOT NULL,
-        received_at bigint NOT NULL,
-        status text NOT NULL,
-        message text,
-        temperature double precision,
-        connection_state text,
-        connection_message text,
-        remaining_inks text NOT NULL,
-        queue_measure text NOT NULL,
-        queue_amount text NOT NULL,
-        PRIMARY KEY (organization_id, device_guid)
-    )",
-];
+use crate::text_head::head_of;
+use async_trait::async_trait;
+use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema::{
+    big_integer, big_integer_null, big_pk_auto, blob, boolean, double_null, integer, text, text_null, text_uniq, uuid,
+    uuid_null,
+};
+use sea_orm_migration::sea_orm::DbBackend;
+
+pub(super) struct Initial;
+
+impl MigrationName for Initial {
+    fn name(&self) -> &'static str {
+        "0001_initial"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Initial {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let text = Texts { backend: manager.get_database_backend() };
+        for table in access_tables(text).into_iter().chain(fleet_tables(text)).chain(record_tables(text)) {
+            manager.create_table(table).await?;
+        }
+        for index in indexes() {
+            manager.create_index(index).await?;
+        }
+        let first = Query::insert().into_table("fleet_version").columns(["id", "number"]).values_panic([1.into(), 0.into()]).take();
+        manager.execute(first).await
+    }
+}
+
+/// Columns of text that is compared and sorted by the numbers of its characters.
+#[derive(Clone, Copy)]
+struct Texts {
+    backend: DbBackend,
+}
+
+impl Texts {
+    fn sorted(self, column: &'static str) -> ColumnDef {
+        self.by_characters(text(column))
+    }
+
+    fn sorted_null(self, column: &'static str) -> ColumnDef {
+        self.by_characters(text_null(column))
+    }
+
+    /// `SQLite` compares all text so; `PostgreSQL` by the language of the database, unless a column says otherwise.
+    fn by_characters(self, mut column: ColumnDef) -> ColumnDef {
+        if self.backend == DbBackend::Postgres {
+            column.extra("COLLATE \"C\"");
+        }
+        column
+    }
+}
+
+/// Organizations, their users and their credentials.
+fn access_tables(texts: Texts) -> Vec<TableCreateStatement> {
+    vec![
+        table("organization").col(big_pk_auto("id")).col(text_uniq("name")).col(boolean("publisher")).take(),
+        table("user_account")
+            .col(big_pk_auto("id"))
+            .col(big_integer("organization_id"))
+            .col(text("name"))
+            .foreign_key(&mut reference("organization_id", "organization", "id"))
+            .index(Index::create().col("organization_id").col("name").unique())
+            .take(),
+        table("mis_key")
+            .col(primary(blob("digest")))
+            .col(big_integer("user_id"))
+            .col(big_integer("issued_at"))
+            .col(big_integer_null("revoked_at"))
+            .foreign_key(&mut reference("user_id", "user_account", "id"))
+            .take(),
+        table("computer")
+            .col(primary(uuid("guid")))
+            .col(big_integer("organization_id"))
+            .col(text("name"))
+            .col(text_null("serial_number"))
+            .col(texts.sorted_null("serial_folded"))
+            .col(big_integer_null("user_id"))
+            .foreign_key(&mut reference("organization_id", "organization", "id"))
+            .foreign_key(&mut reference("user_id", "user_account", "id"))
+            .take(),
+        table("hardware_hash")
+            .col(primary(blob("digest")))
+            .col(uuid("computer_guid").unique_key().take())
+            .foreign_key(&mut reference("computer_guid", "computer", "guid"))
+            .take(),
+    ]
+}
+
+/// The other records of the fleet, and its version.
+fn fleet_tables(texts: Texts) -> Vec<TableCreateStatement> {
+    vec![
+        table("device")
+            .col(primary(uuid("guid")))
+            .col(big_integer("organization_id"))
+            .col(texts.sorted("name"))
+            .foreign_key(&mut reference("organization_id", "organization", "id"))
+            .take(),
+        table("queue")
+            .col(primary(uuid("guid")))
+            .col(big_integer("organization_id"))
+            .col(text("name"))
+            .col(uuid_null("device_guid"))
+            .foreign_key(&mut reference("organization_id", "organization", "id"))
+            .foreign_key(&mut reference("device_guid", "device", "guid"))
+            .take(),
+        table("job")
+            .col(primary(uuid("guid")))
+            .col(big_integer("organization_id"))
+            .col(text("name"))
+            .col(uuid_null("queue_guid"))
+            .foreign_key(&mut reference("organization_id", "organization", "id"))
+            .foreign_key(&mut reference("queue_guid", "queue", "guid"))
+            .take(),
+        table("resource_use")
+            .col(text("kind"))
+            .col(uuid("record_guid"))
+            .col(uuid("resource_guid"))
+            .col(big_integer("organization_id"))
+            .primary_key(Index::create().col("kind").col("record_guid").col("resource_guid"))
+            .foreign_key(&mut reference("organization_id", "organization", "id"))
+            .take(),
+        table("fleet_version").col(primary(integer("id"))).col(big_integer("number")).take(),
+    ]
+}
+
+/// What clients store.
+fn record_tables(texts: Texts) -> Vec<TableCreateStatement> {
+    vec![
+        table("resource")
+            .col(big_integer("organization_id"))
+            .col(uuid("guid"))
+            .col(text("resource_type"))
+            .col(texts.sorted("type_folded"))
+            .col(text("checksum"))
+            .col(big_integer("modified_at"))
+            .col(text("domain"))
+            .col(text("name"))
+            .col(texts.sorted("name_sort"))
+            .col(text("meta"))
+            .col(texts.sorted_null("profile_group_folded"))
+            .col(texts.sorted_null("media_folded"))
+            .col(texts.sorted_null("mode_folded"))
+            .col(text("blob_key"))
+            .col(big_integer("content_size"))
+            .col(text_null("previous_blob_key"))
+            .primary_key(Index::create().col("organization_id").col("guid"))
+            .take(),
+        table("discarded_blob").col(primary(text("blob_key"))).col(big_integer("discarded_at")).take(),
+        table("log_entry")
+            .col(big_pk_auto("id"))
+            .col(big_integer("organization_id"))
+            .col(big_integer("received_at"))
+            .col(text("log_type"))
+            .col(text("description"))
+            .col(text("user_name"))
+            .col(texts.sorted("user_folded"))
+            .col(text("source"))
+            .col(texts.sorted("source_folded"))
+            .col(text("version"))
+            .col(texts.sorted("version_folded"))
+            .col(text("computer"))
+            .col(texts.sorted("computer_folded"))
+            .col(text("serial_number"))
+            .col(texts.sorted("serial_folded"))
+            .col(uuid("computer_guid"))
+            .col(uuid_null("device_guid"))
+            .col(uuid_null("queue_guid"))
+            .col(uuid_null("job_guid"))
+            .col(text_null("job_name"))
+            .col(text("application_version"))
+            .take(),
+        table("crash_report")
+            .col(primary(uuid("id")))
+            .col(big_integer("organization_id"))
+            .col(big_integer("received_at"))
+            .col(text_null("application_name"))
+            .col(text_null("os"))
+            .col(text_null("user_name"))
+            .col(uuid_null("computer_guid"))
+            .col(text("serial_number"))
+            .col(text("application_version"))
+            .col(text_null("note"))
+            .take(),
+        table("crash_part")
+            .col(uuid("report_id"))
+            .col(integer("position"))
+            .col(text("place"))
+            .col(text_null("name"))
+            .col(text_null("file_name"))
+            .col(text_null("content_type"))
+            .col(text("blob_key"))
+            .col(big_integer("content_size"))
+            .col(text("checksum"))
+            .primary_key(Index::create().col("report_id").col("position"))
+            .foreign_key(&mut reference("report_id", "crash_report", "id"))
+            .take(),
+        table("device_status")
+            .col(big_integer("organization_id"))
+            .col(uuid("device_guid"))
+            .col(big_integer("received_at"))
+            .col(text("status"))
+            .col(text_null("message"))
+            .col(double_null("temperature"))
+            .col(text_null("connection_state"))
+            .col(text_null("connection_message"))
+            .col(text("remaining_inks"))
+            .col(text("queue_measure"))
+            .col(text("queue_amount"))
+            .primary_key(Index::create().col("organization_id").col("device_guid"))
+            .take(),
+        table("refusal")
+            .col(big_pk_auto("id"))
+            .col(big_integer("received_at"))
+            .col(big_integer_null("organization_id"))
+            .col(text_null("address"))
+            .col(text("operation"))
+            .col(text("credential"))
+            .col(text_null("user_name"))
+            .col(uuid_null("computer_guid"))
+            .col(integer("status"))
+            .col(text("reason"))
+            .col(text("detail"))
+            .col(text("request_id"))
+            .col(text("serial_number"))
+            .col(text("application_version"))
+            .col(big_integer_null("named_organization_id"))
+            .take(),
+    ]
+}
+
+/// The indexes beside those of primary keys and unique columns, each with the query that uses it.
+fn indexes() -> Vec<IndexCreateStatement> {
+    let newest = IndexOrder::Desc;
+    vec![
+        // The keys of a user: `fleet apply`, `key revoke`.
+        index("mis_key", "mis_key_of_user").col("user_id").take(),
+        // The records of one organization: `fleet export`, and the devices for the operator.
+        index("computer", "computer_of_organization").col("organization_id").take(),
+        index("device", "device_of_organization").col("organization_id").take(),
+        index("queue", "queue_of_organization").col("organization_id").take(),
+        index("job", "job_of_organization").col("organization_id").take(),
+        // Whether a resource is in use (decision O3).
+        index("resource_use", "resource_use_of_resource").col("organization_id").col("resource_guid").take(),
+        // Lists of all types, in the order of the answer (decision T19).
+        index("resource", "resource_by_name")
+            .col("organization_id")
+            .col("domain")
+            .col("name_sort")
+            .col("guid")
+            .take(),
+        // Lists of one type.
+        index("resource", "resource_by_type")
+            .col("organization_id")
+            .col("domain")
+            .col(head_of("type_folded"))
+            .col("name_sort")
+            .col("guid")
+            .take(),
+        // The PMM lookup, the winner first (decision T20).
+        index("resource", "resource_by_pmm")
+            .col("organization_id")
+            .col(head_of("profile_group_folded"))
+            .col(head_of("media_folded"))
+            .col(head_of("mode_folded"))
+            .col(("modified_at", newest.clone()))
+            .col("guid")
+            .and_where(Expr::col("mode_folded").is_not_null())
+            .take(),
+        // Resources of other organizations (decision T15), the newest first.
+        index("resource", "resource_anywhere")
+            .col("guid")
+            .col("domain")
+            .col(("modified_at", newest))
+            .col("organization_id")
+            .take(),
+        // Whether a blob is used: the sweep, `blobs check`.
+        index("resource", "resource_blob").col("blob_key").take(),
+        index("crash_part", "crash_part_blob").col("blob_key").take(),
+        // The blobs that the sweep removes next.
+        index("discarded_blob", "discarded_blob_by_age").col("discarded_at").col("blob_key").take(),
+        // Lists and retention, in the order of the answer (decision L8).
+        index("log_entry", "log_entry_by_time").col("organization_id").col("received_at").col("id").take(),
+        // The filters Source and Computer, in the order of the answer.
+        index("log_entry", "log_entry_by_source")
+            .col("organization_id")
+            .col(head_of("source_folded"))
+            .col("received_at")
+            .col("id")
+            .take(),
+        index("log_entry", "log_entry_by_computer")
+            .col("organization_id")
+            .col(head_of("computer_folded"))
+            .col("received_at")
+            .col("id")
+            .take(),
+        // Lists and retention of crash reports.
+        index("crash_report", "crash_report_by_time").col("organization_id").col("received_at").col("id").take(),
+        // Lists of refusals, and which are too old.
+        index("refusal", "refusal_by_time").col("received_at").col("id").take(),
+        // How many refusals are kept of each owner (ADR 40).
+        index("refusal", "refusal_of_organization")
+            .col("organization_id")
+            .col("id")
+            .and_where(Expr::col("organization_id").is_not_null())
+            .take(),
+        index("refusal", "refusal_of_address")
+            .col("address")
+            .col("id")
+            .and_where(Expr::col("organization_id").is_null())
+            .take(),
+        index("refusal", "refusal_of_unknown").col("id").and_where(Expr::col("organization_id").is_null()).take(),
+    ]
+}
+
+fn table(name: &'static str) -> TableCreateStatement {
+    Table::create().table(name).take()
+}
+
+fn index(table: &'static str, name: &'static str) -> IndexCreateStatement {
+    Index::create().table(table).name(name).take()
+}
+
+fn primary(mut column: ColumnDef) -> ColumnDef {
+    column.primary_key().take()
+}
+
+/// A foreign key of the table that is created.
+fn reference(column: &'static str, table: &'static str, key: &'static str) -> ForeignKeyCreateStatement {
+    ForeignKey::create().from_col(column).to(table, key).take()
+}

@@ -1,75 +1,89 @@
-//! The list of an organization's resources, by folded name, then GUID (decision T19).
+//! The list of an organization's resources, by the first characters of the name, then GUID (decision T19).
 //!
-//! The indexes hold the first 128 characters of a name, then the GUID. That is the order of the list
-//! but among names that agree in all of these characters: such a run of rows is sorted here where a
-//! page holds all of it, and read in its own order where it doesn't end within a page.
+//! A list is read by one statement, so that it is a snapshot: a resource that is renamed meanwhile is in it once. The
+//! database is read at its own speed, whatever the speed of the client. What exceeds one page waits in an unnamed
+//! temporary file (ADR 60).
 
 use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::entity::resource::{Column, Entity};
-use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
-use crate::text_head::{fills_head, head, head_of, is_text};
+use crate::error::unavailable;
+use crate::text_head::{head, head_of};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::ResourceGuid;
-use domain::resource::{Domain, ListFilter, ResourceListItem, ResourceType};
+use domain::resource::{ListFilter, ResourceListItem, ResourceType};
 use domain::text::Folded;
-use futures_util::stream::BoxStream;
-use futures_util::{StreamExt, TryStreamExt};
-use sea_orm::sea_query::{Expr, ExprTrait};
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use sea_orm::sea_query::ExprTrait;
 use sea_orm::{
-    ColumnTrait, EntityTrait, FromQueryResult, Order, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+    ColumnTrait, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QueryResult, QuerySelect, QueryTrait,
+    Select, StreamTrait,
 };
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::future::ready;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::sync::Arc;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use uuid::Uuid;
 
-/// Lists of up to this many types are merged from one ordered list of each. Longer ones pass over all
-/// resources.
-const MERGED: usize = 16;
+/// Bytes of one page.
+const PAGE: usize = 1024 * 1024;
+
+/// A page may have to pass over many resources of other types, so it may take this many times as long as a lookup.
+const TIMEOUT_FACTOR: u32 = 12;
+
+/// Types that the database is asked for. Where there are more, all resources are read and compared here.
+const MAX_TYPES: usize = 16;
+
+type Types = BTreeSet<Folded>;
 
 pub(super) fn list(
-    db: &Arc<Connections>,
+    db: Arc<Connections>,
     organization: OrganizationId,
     filter: ListFilter,
 ) -> BoxStream<'static, Result<ResourceListItem, StoreError>> {
-    let domain = filter.domain;
-    let rows_of = |kind, budget| Scan::new(db.clone(), organization, domain, kind, budget).rows();
-    let types: Option<BTreeSet<Folded>> = filter.types.map(|types| types.into_iter().collect());
-    let rows = match types {
-        None => rows_of(None, BUDGET),
-        Some(types) if types.len() > MERGED => {
-            let listed = move |row: &Row| types.contains(&Folded::of(&row.resource_type));
-            rows_of(None, BUDGET).try_filter(move |row| std::future::ready(listed(row))).boxed()
-        }
-        Some(types) => {
-            let budget = BUDGET / types.len().max(1);
-            let lists = types.into_iter().map(|kind| rows_of(Some(kind.into_string()), budget)).collect();
-            merged(lists, |one, other| one.key().cmp(&other.key()))
-        }
+    let types: Option<Types> = filter.types.map(|types| types.into_iter().collect());
+    let (asked, compared) = match types {
+        Some(types) if types.len() > MAX_TYPES => (None, Some(types)),
+        types => (types, None),
     };
-    rows.and_then(|row| std::future::ready(row.item())).boxed()
+    let select = select(organization, filter.domain.as_str(), asked.as_ref());
+    let start = async move { read(&db, select, compared.as_ref()).await };
+    stream::once(start).try_flatten().and_then(|row| ready(row.item())).boxed()
 }
 
-/// What of a resource is listed, and what it is sorted by.
+fn select(organization: OrganizationId, domain: &str, types: Option<&Types>) -> Select<Entity> {
+    let of_types = |select: Select<Entity>, types: &Types| {
+        select
+            .filter(head_of("type_folded").is_in(types.iter().map(|name| head(name.as_str()))))
+            .filter(Column::TypeFolded.is_in(types.iter().map(Folded::as_str)))
+    };
+    Entity::find()
+        .select_only()
+        .columns([Column::Guid, Column::ResourceType, Column::Checksum, Column::Name])
+        .filter(Column::OrganizationId.eq(organization.0))
+        .filter(Column::Domain.eq(domain))
+        .apply_if(types, of_types)
+        .order_by_asc(Column::NameSort)
+        .order_by_asc(Column::Guid)
+}
+
+/// What a list holds of a resource.
 #[derive(Debug, FromQueryResult)]
 struct Row {
     guid: Uuid,
     resource_type: String,
     checksum: String,
     name: String,
-    name_folded: String,
-}
-
-impl PageRow for Row {
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.resource_type.len() + self.name.len() + self.name_folded.len()
-    }
 }
 
 impl Row {
-    fn key(&self) -> (&str, Uuid) {
-        (&self.name_folded, self.guid)
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.resource_type.len() + self.checksum.len() + self.name.len()
     }
 
     fn item(self) -> Result<ResourceListItem, StoreError> {
@@ -84,131 +98,111 @@ impl Row {
     }
 }
 
-/// Where the next page begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    /// In the order of the index, behind these first characters of a name and this GUID.
-    Behind(Option<(String, Uuid)>),
-    /// Among the names that begin with `head`, behind this name and GUID.
-    Within {
-        head: String,
-        behind: Option<(String, Uuid)>,
-    },
-    End,
-}
-
-/// The way through the resources of one domain and, if given, one type.
-struct Scan {
-    db: Arc<Connections>,
-    organization: OrganizationId,
-    domain: Domain,
-    kind: Option<String>,
-    pace: Pace,
-    place: Place,
-}
-
-impl Scan {
-    fn new(
-        db: Arc<Connections>,
-        organization: OrganizationId,
-        domain: Domain,
-        kind: Option<String>,
-        budget: usize,
-    ) -> Self {
-        Self { db, organization, domain, kind, pace: Pace::new(budget), place: Place::Behind(None) }
+/// Reads all rows from the database before the first one is returned. No connection is held afterwards.
+async fn read(
+    db: &Connections,
+    select: Select<Entity>,
+    types: Option<&Types>,
+) -> Result<BoxStream<'static, Result<Row, StoreError>>, StoreError> {
+    let in_time = async |page| {
+        let page = timeout(db.timeout * TIMEOUT_FACTOR, page).await;
+        db.explain(page.map_err(|_| unavailable("the database didn't answer in time"))?).await
+    };
+    let permit = db.read_limit.acquire().await?;
+    let mut rows = db.explain(db.in_time(db.reads.stream_raw(select.build(db.backend))).await?).await?;
+    let mut page = in_time(next_page(&mut rows, types)).await?;
+    if page.is_last {
+        let _ = permit.record(Ok::<_, DbErr>(()));
+        return Ok(stream::iter(page.rows.into_iter().map(Ok)).boxed());
     }
-
-    fn all(&self) -> Select<Entity> {
-        all(self.organization, self.domain, self.kind.as_deref())
+    let mut spool = blocking(Spool::new).await?;
+    loop {
+        let (written, is_last) = (page.rows, page.is_last);
+        spool = blocking(move || spool.append(&written)).await?;
+        if is_last {
+            let _ = permit.record(Ok::<_, DbErr>(()));
+            return spool_rows(spool).await;
+        }
+        page = in_time(next_page(&mut rows, types)).await?;
     }
 }
 
-impl Pages for Scan {
-    type Row = Row;
+struct Page {
+    rows: Vec<Row>,
+    is_last: bool,
+}
 
-    async fn next_page(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
-        let select = match &self.place {
-            Place::End => return Ok(None),
-            Place::Behind(behind) => in_index_order(self.all(), behind.as_ref()),
-            Place::Within { head, behind } => in_name_order(self.all(), head, behind.as_ref()),
+/// Up to [`PAGE`] bytes of rows, only of `types` if they are given.
+async fn next_page(
+    rows: &mut (impl Stream<Item = Result<QueryResult, DbErr>> + Unpin),
+    types: Option<&Types>,
+) -> Result<Page, DbErr> {
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    while bytes < PAGE {
+        let Some(row) = rows.try_next().await? else {
+            return Ok(Page { rows: page, is_last: true });
         };
-        let statement = select.limit(self.pace.limit).build(self.db.backend);
-        let page = self.pace.read::<Row>(&self.db, statement).await?;
-        let (rows, place) = match &self.place {
-            Place::Within { head, .. } => within(page.rows, page.last, head),
-            _ => settle(page.rows, page.last),
-        };
-        self.place = place;
-        Ok(Some(rows))
-    }
-}
-
-fn all(organization: OrganizationId, domain: Domain, kind: Option<&str>) -> Select<Entity> {
-    Entity::find()
-        .select_only()
-        .columns([Column::Guid, Column::ResourceType, Column::Checksum, Column::Name, Column::NameFolded])
-        .filter(Column::OrganizationId.eq(organization.0))
-        .filter(Column::Domain.eq(domain.as_str()))
-        .apply_if(kind, |select, kind| select.filter(is_text("type_folded", kind)))
-}
-
-fn in_index_order(select: Select<Entity>, behind: Option<&(String, Uuid)>) -> Select<Entity> {
-    let place = Expr::tuple([head_of("name_folded"), Expr::col(Column::Guid)]);
-    select
-        .apply_if(behind, |select, (head, guid)| {
-            select.filter(place.gt(Expr::tuple([head.as_str().into(), (*guid).into()])))
-        })
-        .order_by(head_of("name_folded"), Order::Asc)
-        .order_by(Column::Guid, Order::Asc)
-}
-
-fn in_name_order(select: Select<Entity>, head: &str, behind: Option<&(String, Uuid)>) -> Select<Entity> {
-    let place = Expr::tuple([Expr::col(Column::NameFolded), Expr::col(Column::Guid)]);
-    select
-        .filter(head_of("name_folded").eq(head))
-        .apply_if(behind, |select, (name, guid)| {
-            select.filter(place.gt(Expr::tuple([name.as_str().into(), (*guid).into()])))
-        })
-        .order_by(Column::NameFolded, Order::Asc)
-        .order_by(Column::Guid, Order::Asc)
-}
-
-/// The rows of a page in index order that may be answered now, in the order of the list.
-fn settle(mut rows: Vec<Row>, last: bool) -> (Vec<Row>, Place) {
-    if let (Some(row), false) = (rows.last(), last)
-        && fills_head(&row.name_folded)
-    {
-        // Rows that belong between those of this run may follow on the next page.
-        let open = head(&row.name_folded).to_owned();
-        let settled = rows.iter().rposition(|row| head(&row.name_folded) != open).map_or(0, |place| place + 1);
-        rows.truncate(settled);
-        if rows.is_empty() {
-            return (rows, Place::Within { head: open, behind: None });
+        let row = Row::from_query_result(&row, "")?;
+        if types.is_none_or(|types| types.contains(&Folded::of(&row.resource_type))) {
+            bytes += row.bytes();
+            page.push(row);
         }
     }
-    let place = match rows.last() {
-        Some(row) if !last => Place::Behind(Some(index_place(row))),
-        _ => Place::End,
-    };
-    rows.sort_by(|one, other| one.key().cmp(&other.key()));
-    (rows, place)
+    Ok(Page { rows: page, is_last: false })
 }
 
-/// The place in the index behind `row` and all of its run.
-fn index_place(row: &Row) -> (String, Uuid) {
-    let guid = if fills_head(&row.name_folded) { Uuid::max() } else { row.guid };
-    (head(&row.name_folded).to_owned(), guid)
-}
+/// Rows in an unnamed temporary file, each a line of JSON.
+struct Spool(BufWriter<File>);
 
-/// The rows of a page of names that begin with `head`.
-fn within(rows: Vec<Row>, last: bool, head: &str) -> (Vec<Row>, Place) {
-    let place = match rows.last() {
-        Some(row) if !last => {
-            Place::Within { head: head.to_owned(), behind: Some((row.name_folded.clone(), row.guid)) }
+impl Spool {
+    fn new() -> io::Result<Self> {
+        Ok(Self(BufWriter::new(tempfile::tempfile()?)))
+    }
+
+    fn append(mut self, rows: &[Row]) -> io::Result<Self> {
+        for row in rows {
+            let fields = (row.guid.to_string(), &row.resource_type, &row.checksum, &row.name);
+            serde_json::to_writer(&mut self.0, &fields)?;
+            self.0.write_all(b"\n")?;
         }
-        _ => Place::Behind(Some((head.to_owned(), Uuid::max()))),
-    };
-    (rows, place)
+        Ok(self)
+    }
+
+    fn rewind(self) -> io::Result<BufReader<File>> {
+        let mut file = self.0.into_inner()?;
+        file.rewind()?;
+        Ok(BufReader::new(file))
+    }
+}
+
+/// The rows of a spool, page by page.
+async fn spool_rows(spool: Spool) -> Result<BoxStream<'static, Result<Row, StoreError>>, StoreError> {
+    let file = blocking(move || spool.rewind()).await?;
+    let pages = stream::try_unfold(file, |mut file| async {
+        let (rows, file) = blocking(move || Ok((spooled_page(&mut file)?, file))).await?;
+        let rows = (!rows.is_empty()).then(|| stream::iter(rows.into_iter().map(Ok)));
+        Ok::<_, StoreError>(rows.map(|rows| (rows, file)))
+    });
+    Ok(pages.try_flatten().boxed())
+}
+
+fn spooled_page(file: &mut impl BufRead) -> io::Result<Vec<Row>> {
+    let (mut rows, mut bytes, mut line) = (Vec::new(), 0, String::new());
+    while bytes < PAGE && file.read_line(&mut line)? > 0 {
+        let (guid, resource_type, checksum, name) = serde_json::from_str::<(String, String, String, String)>(&line)?;
+        let guid = Uuid::parse_str(&guid).map_err(io::Error::other)?;
+        let row = Row { guid, resource_type, checksum, name };
+        bytes += row.bytes();
+        rows.push(row);
+        line.clear();
+    }
+    Ok(rows)
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, StoreError> {
+    spawn_blocking(work).await.map_err(StoreError::other)?.map_err(StoreError::other)
 }
 
 #[cfg(test)]
@@ -218,68 +212,29 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_is_read_in_the_order_of_an_index() {
+        let label = Types::from([Folded::of("type 1")]);
         for engine in engines().await {
             engine.fill().await;
-            let backend = engine.db().backend;
-            let behind = ("name 5".to_owned(), Uuid::nil());
-            for (kind, index) in [(None, "resource_by_name"), (Some("type 1"), "resource_by_type")] {
-                for behind in [None, Some(&behind)] {
-                    let all = all(OrganizationId(1), Domain::Private, kind);
-                    engine.assert_uses(index, in_index_order(all, behind).limit(128).build(backend)).await;
-                }
-                let all = all(OrganizationId(1), Domain::Private, kind);
-                let plan = engine.plan(in_name_order(all, "name 5", Some(&behind)).limit(128).build(backend)).await;
-                assert!(plan.contains(index), "{}:\n{plan}", engine.name);
+            for (types, index) in [(None, "resource_by_name"), (Some(&label), "resource_by_type")] {
+                let select = select(OrganizationId(1), "Private", types);
+                engine.assert_uses(index, select.build(engine.db().backend)).await;
             }
         }
     }
 
-    fn row(name: &str, guid: u128) -> Row {
-        Row {
-            guid: Uuid::from_u128(guid),
-            resource_type: "Label".to_owned(),
+    #[tokio::test]
+    async fn rows_come_out_of_a_spool_as_they_went_in() {
+        let row = |number: u32| Row {
+            guid: Uuid::from_u128(number.into()),
+            resource_type: "Labël \"1\"".to_owned(),
             checksum: String::new(),
-            name: name.to_owned(),
-            name_folded: name.to_owned(),
+            name: format!("line\nbreak \\ \u{2028} 🖨 {number} {}", "n".repeat(1000)),
+        };
+        let spool = (0..3000).fold(Spool::new().unwrap(), |spool, number| spool.append(&[row(number)]).unwrap());
+        let rows: Vec<Row> = spool_rows(spool).await.unwrap().try_collect().await.unwrap();
+        assert_eq!(rows.len(), 3000, "three pages");
+        for (number, found) in (0..).zip(&rows) {
+            assert_eq!(format!("{found:?}"), format!("{:?}", row(number)));
         }
-    }
-
-    fn guids(rows: &[Row]) -> Vec<u128> {
-        rows.iter().map(|row| row.guid.as_u128()).collect()
-    }
-
-    #[test]
-    fn a_run_of_long_names_that_a_page_holds_whole_is_sorted() {
-        let long = "n".repeat(128);
-        let page = || vec![row("a", 9), row(&format!("{long}b"), 1), row(&format!("{long}a"), 2), row("z", 3)];
-        let (rows, place) = settle(page(), false);
-        assert_eq!(guids(&rows), [9, 2, 1, 3]);
-        assert_eq!(place, Place::Behind(Some(("z".to_owned(), Uuid::from_u128(3)))));
-        let (rows, place) = settle(page(), true);
-        assert_eq!((guids(&rows), place), (vec![9, 2, 1, 3], Place::End));
-    }
-
-    #[test]
-    fn a_run_of_long_names_that_may_go_on_is_left_to_the_next_page() {
-        let long = "n".repeat(128);
-        let page = vec![row("a", 9), row(&format!("{long}b"), 1), row(&format!("{long}a"), 2)];
-        let (rows, place) = settle(page, false);
-        assert_eq!(guids(&rows), [9]);
-        assert_eq!(place, Place::Behind(Some(("a".to_owned(), Uuid::from_u128(9)))));
-    }
-
-    #[test]
-    fn a_run_that_fills_a_page_is_read_in_the_order_of_names() {
-        let long = "n".repeat(128);
-        let page = vec![row(&format!("{long}b"), 1), row(&format!("{long}a"), 2)];
-        let (rows, place) = settle(page, false);
-        assert_eq!(guids(&rows), []);
-        assert_eq!(place, Place::Within { head: long.clone(), behind: None });
-        let page = vec![row(&format!("{long}a"), 2)];
-        let (_, place) = within(page, false, &long);
-        let behind = Some((format!("{long}a"), Uuid::from_u128(2)));
-        assert_eq!(place, Place::Within { head: long.clone(), behind });
-        let (_, place) = within(Vec::new(), true, &long);
-        assert_eq!(place, Place::Behind(Some((long, Uuid::max()))));
     }
 }

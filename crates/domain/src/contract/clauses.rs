@@ -81,10 +81,11 @@ macro_rules! store_contract {
                     a_list_of_very_many_types_is_answered,
                     a_list_is_sorted_by_folded_name_then_guid,
                     resources_of_one_name_are_sorted_by_guid,
-                    long_names_with_a_common_head_are_sorted_by_their_ends,
+                    names_that_agree_in_200_characters_are_sorted_by_guid,
                     very_long_names_are_listed,
                     a_list_of_thousands_is_whole_and_in_order,
                     slow_readers_keep_nobody_waiting,
+                    a_list_holds_a_resource_that_is_renamed_meanwhile_once,
                 }
                 log_entry {
                     an_entry_is_listed_as_it_was_stored,
@@ -101,6 +102,7 @@ macro_rules! store_contract {
                     concurrent_entries_all_land,
                     an_entry_that_was_begun_ends_without_its_caller,
                     slow_readers_keep_nobody_waiting,
+                    a_list_holds_a_resource_that_is_renamed_meanwhile_once,
                 }
                 log_filter {
                     each_text_filter_sees_its_own_member,

@@ -4,8 +4,8 @@ use super::scene::{organizations, store_all, two_organizations};
 use super::{Kept, Stores};
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
-use crate::resource::{Domain, ListFilter, NewResource, ResourceListItem, ResourceType};
-use crate::testing::{a_meta, a_resource, at, resource_guid};
+use crate::resource::{Domain, ListFilter, NewResource, ResourceListItem, ResourceType, StoreOutcome, StoredContent};
+use crate::testing::{a_blob_key, a_meta, a_resource, at, resource_guid};
 use crate::text::Folded;
 use futures_util::TryStreamExt;
 
@@ -132,18 +132,49 @@ pub async fn resources_of_one_name_are_sorted_by_guid(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Long names that begin alike are still sorted by their ends, and each is listed once.
-pub async fn long_names_with_a_common_head_are_sorted_by_their_ends(stores: &Stores) -> Kept {
+/// Decision T19: the first 200 characters decide, then the GUID; each resource is listed once.
+pub async fn names_that_agree_in_200_characters_are_sorted_by_guid(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
-    let head = "Ein sehr langer Name ".repeat(20);
     let named = |number: u128| {
-        // Two of each name, and the names fall while the numbers rise.
-        let name = format!("{head}{:04}", 5_000 - number / 2);
+        // Two names of 199 and 200 characters that agree but in the last one, and ends that fall while the numbers rise.
+        let name = format!("{}{}{:04}", "Ü".repeat(199), ["b", "a"][usize::from(number >= 750)], 5_000 - number);
         NewResource { meta: a_meta(&[("Name", &name)]), ..a_resource(number) }
     };
     store_all(stores, acme, (0..1_500).map(named).collect()).await?;
-    let expected: Vec<u128> = (0..750).rev().flat_map(|pair| [2 * pair, 2 * pair + 1]).collect();
+    let expected: Vec<u128> = (750..1_500).chain(0..750).collect();
     assert!(numbers(stores, acme, None, Domain::Private).await? == expected, "out of order, lost or doubled");
+    Ok(())
+}
+
+/// Decision T19: a resource that is renamed while a list is read is in it once, under its former or its new name.
+pub async fn a_list_holds_a_resource_that_is_renamed_meanwhile_once(stores: &Stores) -> Kept {
+    let (acme, _) = two_organizations(stores).await?;
+    let named = |number: u128, name: String, modified| NewResource {
+        meta: a_meta(&[("Name", &name)]),
+        modified: at(modified),
+        content: StoredContent { key: a_blob_key(number + 10_000 * u128::from(modified.unsigned_abs())), size: 1 },
+        ..a_resource(number)
+    };
+    let count = 3_000;
+    store_all(stores, acme, (0..count).map(|number| named(number, format!("n {number:04}"), 0)).collect()).await?;
+    for (pass, types, places) in [(1, None, ["z", "a"]), (2, Some(vec![Folded::of("label")]), ["b", "y"])] {
+        let mut list = stores.resources.list(acme, ListFilter { types, domain: Domain::Private });
+        let mut listed: Vec<u128> = Vec::new();
+        let mut renamed = 0;
+        while let Some(item) = list.try_next().await? {
+            listed.push(item.guid.as_uuid().as_u128());
+            // From the first to the last place, and from the last to the first.
+            if listed.len().is_multiple_of(100) && renamed < 20 {
+                renamed += 1;
+                for (number, place) in [renamed, count - renamed].into_iter().zip(places) {
+                    let renamed = named(number, format!("{place} {number}"), pass);
+                    assert_eq!(stores.resources.store(acme, renamed, at(0)).await?, StoreOutcome::Stored);
+                }
+            }
+        }
+        listed.sort_unstable();
+        assert!(listed == (0..count).collect::<Vec<_>>(), "lost or doubled");
+    }
     Ok(())
 }
 
@@ -157,7 +188,7 @@ pub async fn very_long_names_are_listed(stores: &Stores) -> Kept {
     };
     store_all(stores, acme, (1..=5).map(named).collect()).await?;
     let items = listed(stores, acme, None, Domain::Private).await?;
-    assert_eq!(items.iter().map(|item| item.guid.as_uuid().as_u128()).collect::<Vec<_>>(), [5, 4, 3, 2, 1]);
+    assert_eq!(items.iter().map(|item| item.guid.as_uuid().as_u128()).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
     assert!(items.iter().all(|item| item.name.starts_with(&head)));
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::blob::BlobKey;
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
 use crate::guid::ResourceGuid;
-use crate::text::{Folded, is_blank, storable};
+use crate::text::{Folded, cut, is_blank, storable};
 use crate::timestamp::Timestamp;
 use std::fmt;
 
@@ -126,6 +126,14 @@ pub struct Meta {
     pub pmm: Option<PmmKey>,
     /// The JSON object.
     pub json: String,
+}
+
+impl Meta {
+    /// What lists are sorted by before the GUID: the first 200 characters of the folded Name (decision T19).
+    #[must_use]
+    pub fn sort_key(&self) -> String {
+        cut(Folded::of(&self.name).as_str(), 200)
+    }
 }
 
 /// Which resources a list names (decision T19).

@@ -77,8 +77,10 @@ pub trait ResourceRepository: Send + Sync + 'static {
         key: &PmmKey,
     ) -> Result<Option<StoredResource>, StoreError>;
 
-    /// The organization's resources that match, by folded name, then GUID (decision T19). Memory
-    /// MUST NOT grow with their number, and no connection may be held while the reader is slow.
+    /// The organization's resources that match, by [`super::Meta::sort_key`], then GUID (decision T19). While others
+    /// store resources, a list MUST hold each GUID at most once, and each resource that is there all the while, also
+    /// one that is renamed. Memory MUST NOT grow with their number, and no connection may be held while the reader is
+    /// slow.
     fn list(
         &self,
         organization: OrganizationId,

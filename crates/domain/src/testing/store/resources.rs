@@ -8,7 +8,6 @@ use crate::resource::{
     DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome,
     StoredResource,
 };
-use crate::text::Folded;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
@@ -109,7 +108,7 @@ impl ResourceRepository for InMemoryStore {
                 .filter(|resource| resource.domain == filter.domain && of_type(resource))
                 .cloned();
             let mut matching: Vec<StoredResource> = matching.collect();
-            matching.sort_by_cached_key(|resource| (Folded::of(&resource.meta.name), resource.guid));
+            matching.sort_by_cached_key(|resource| (resource.meta.sort_key(), resource.guid));
             matching
         };
         self.stream(read, |resource| ResourceListItem {
