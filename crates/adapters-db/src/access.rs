@@ -8,9 +8,7 @@ use domain::caller::{CallingComputer, OrganizationId};
 use domain::error::StoreError;
 use domain::guid::ComputerGuid;
 use domain::text::Folded;
-use sea_orm::{
-    ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, RelationTrait, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, JoinType, QueryFilter, QuerySelect, RelationTrait, Select};
 use std::sync::Arc;
 use uuid::Uuid;
 

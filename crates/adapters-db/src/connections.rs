@@ -72,7 +72,8 @@ impl Connections {
     pub(crate) async fn fleet_version(&self) -> Result<FleetVersion, StoreError> {
         let query = async || {
             let row = self.read(fleet_version::Entity::find().one(&self.reads)).await?;
-            row.map(|row| FleetVersion(row.number)).ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
+            row.map(|row| FleetVersion(row.number))
+                .ok_or_else(|| StoreError::Corrupt { what: "fleet version", id: String::new() })
         };
         self.fleet_cache.version(query).await
     }

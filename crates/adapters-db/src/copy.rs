@@ -18,8 +18,8 @@ use domain::error::StoreError;
 use futures_util::TryStreamExt;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
-    ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityName, EntityTrait, IntoActiveModel, Iterable, JoinType,
-    ModelTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, RelationTrait, Statement, Value,
+    ColumnTrait, Condition, ConnectionTrait, DbBackend, DbErr, EntityName, EntityTrait, IntoActiveModel, Iterable,
+    JoinType, ModelTrait, PrimaryKeyToColumn, QueryFilter, QueryOrder, QuerySelect, RelationTrait, Statement, Value,
 };
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Refusals that are kept for a while: [`domain::refusal::RefusalRepository`].
 
-use crate::convert::Owner as Row;
 use crate::connections::Connections;
+use crate::convert::Owner as Row;
 use crate::entity::{organization, refusal};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
@@ -15,8 +15,8 @@ use futures_util::FutureExt;
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{
-    ColumnTrait, Condition, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect,
-    QueryTrait, Select,
+    ColumnTrait, Condition, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
+    QuerySelect, QueryTrait, Select,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -96,7 +96,8 @@ fn page(filter: &RefusalFilter, behind: Option<(Timestamp, i64)>, limit: u64) ->
         .order_by_desc(Column::Id)
         .limit(limit);
     // The caller's organization, else that of the computer that was named.
-    let organization = Func::coalesce([Column::OrganizationId, Column::NamedOrganizationId].map(ColumnTrait::into_expr));
+    let organization =
+        Func::coalesce([Column::OrganizationId, Column::NamedOrganizationId].map(ColumnTrait::into_expr));
     let joined = organization::Column::Id.into_expr().eq(organization);
     QuerySelect::query(&mut select).left_join(organization::Entity, joined);
     select

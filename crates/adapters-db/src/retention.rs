@@ -102,10 +102,7 @@ async fn remove_batch<T: RetainedTable>(
 /// Where the next organization begins.
 fn next_organization(cursor: RemovalCursor) -> Option<RemovalCursor> {
     let next = cursor.organization.0.checked_add(1)?;
-    Some(RemovalCursor {
-        organization: OrganizationId(next),
-        received: Timestamp::from_micros(i64::MIN),
-    })
+    Some(RemovalCursor { organization: OrganizationId(next), received: Timestamp::from_micros(i64::MIN) })
 }
 
 /// Takes the lock that lets one process at a time remove records, until the transaction ends. `SQLite` needs none,

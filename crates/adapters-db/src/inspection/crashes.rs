@@ -2,8 +2,8 @@
 
 use crate::connections::Connections;
 use crate::convert::Owner;
-use crate::entity::crash_report::{Column, Entity, Model};
 use crate::entity::crash_part;
+use crate::entity::crash_report::{Column, Entity, Model};
 use crate::page::{BUDGET, Pace, PageRow, Pages, merged};
 use domain::caller::OrganizationId;
 use domain::crash_report::CrashReport;
@@ -14,9 +14,7 @@ use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
-use sea_orm::{
-    ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
-};
+use sea_orm::{ColumnTrait, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select};
 use std::future::ready;
 use std::sync::Arc;
 use uuid::Uuid;

@@ -34,7 +34,11 @@ impl MigrationTrait for Initial {
         for index in indexes() {
             manager.create_index(index).await?;
         }
-        let first = Query::insert().into_table("fleet_version").columns(["id", "number"]).values_panic([1.into(), 0.into()]).take();
+        let first = Query::insert()
+            .into_table("fleet_version")
+            .columns(["id", "number"])
+            .values_panic([1.into(), 0.into()])
+            .take();
         manager.execute(first).await
     }
 }
@@ -255,12 +259,7 @@ fn indexes() -> Vec<IndexCreateStatement> {
         // Whether a resource is in use (decision O3).
         index("resource_use", "resource_use_of_resource").col("organization_id").col("resource_guid").take(),
         // Lists of all types, in the order of the answer (decision T19).
-        index("resource", "resource_by_name")
-            .col("organization_id")
-            .col("domain")
-            .col("name_sort")
-            .col("guid")
-            .take(),
+        index("resource", "resource_by_name").col("organization_id").col("domain").col("name_sort").col("guid").take(),
         // Lists of one type.
         index("resource", "resource_by_type")
             .col("organization_id")

@@ -104,13 +104,9 @@ async fn read(
     select: Select<Entity>,
     types: Option<&Types>,
 ) -> Result<BoxStream<'static, Result<Row, StoreError>>, StoreError> {
-    let in_time = async |page| {
-        let page = timeout(db.timeout * TIMEOUT_FACTOR, page).await;
-        db.explain(page.map_err(|_| unavailable("the database didn't answer in time"))?).await
-    };
     let permit = db.read_limit.acquire().await?;
     let mut rows = db.explain(db.in_time(db.reads.stream_raw(select.build(db.backend))).await?).await?;
-    let mut page = in_time(next_page(&mut rows, types)).await?;
+    let mut page = in_time(db, next_page(&mut rows, types)).await?;
     if page.is_last {
         let _ = permit.record(Ok::<_, DbErr>(()));
         return Ok(stream::iter(page.rows.into_iter().map(Ok)).boxed());
@@ -123,8 +119,13 @@ async fn read(
             let _ = permit.record(Ok::<_, DbErr>(()));
             return spool_rows(spool).await;
         }
-        page = in_time(next_page(&mut rows, types)).await?;
+        page = in_time(db, next_page(&mut rows, types)).await?;
     }
+}
+
+async fn in_time<T>(db: &Connections, page: impl Future<Output = Result<T, DbErr>>) -> Result<T, StoreError> {
+    let page = timeout(db.timeout * TIMEOUT_FACTOR, page).await;
+    db.explain(page.map_err(|_| unavailable("the database didn't answer in time"))?).await
 }
 
 struct Page {
@@ -199,9 +200,7 @@ fn spooled_page(file: &mut impl BufRead) -> io::Result<Vec<Row>> {
     Ok(rows)
 }
 
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, StoreError> {
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, StoreError> {
     spawn_blocking(work).await.map_err(StoreError::other)?.map_err(StoreError::other)
 }
 
