@@ -1,9 +1,9 @@
 //! The connections to one database, and how repositories read and write through them.
 
 use crate::concurrency_limit::{ConcurrencyLimit, Permit};
-use crate::diagnosis::Diagnosis;
+use crate::connect::LostSessions;
 use crate::entity::fleet_version;
-use crate::error::{TransactionError, is_serialization_failure, unavailable};
+use crate::error::{TransactionError, is_retryable, store_error, unavailable};
 use crate::fleet_cache::{FleetCache, FleetVersion};
 use crate::instance_lock::InstanceLock;
 use domain::error::StoreError;
@@ -41,7 +41,7 @@ pub(crate) struct Connections {
     pub(crate) runtime: Handle,
     /// Longest wait for an answer of the database.
     pub(crate) timeout: Duration,
-    pub(crate) diagnosis: Diagnosis,
+    pub(crate) lost_sessions: Arc<LostSessions>,
     /// Held as long as the database is open.
     pub(crate) instance_lock: InstanceLock,
 }
@@ -64,7 +64,7 @@ impl Connections {
                 let permit = self.read_limit.acquire().await?;
                 Ok(permit.record(query.await))
             });
-            self.explain(read.await??).await
+            self.outcome(read.await??)
         }
     }
 
@@ -89,7 +89,7 @@ impl Connections {
             let permit = self.write_limit.acquire().await?;
             self.spawn(work, End::Commit, Some(permit)).await
         });
-        self.explain(written.await??).await
+        self.outcome(written.await??)
     }
 
     /// As [`Connections::write`], without a timeout, and with errors of the work's own.
@@ -112,12 +112,9 @@ impl Connections {
         self.spawn(work, End::Rollback, None).await
     }
 
-    /// Turns the outcome of a query into the domain's, with the cause of a failure.
-    pub(crate) async fn explain<T>(&self, outcome: Result<T, DbErr>) -> Result<T, StoreError> {
-        match outcome {
-            Ok(done) => Ok(done),
-            Err(error) => Err(self.diagnosis.explain(error).await),
-        }
+    /// Turns the outcome of a query into the domain's.
+    pub(crate) fn outcome<T>(&self, outcome: Result<T, DbErr>) -> Result<T, StoreError> {
+        outcome.inspect_err(|error| self.lost_sessions.report(error)).map_err(store_error)
     }
 
     pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, StoreError> {
@@ -137,7 +134,7 @@ impl Connections {
     {
         let db = self.clone();
         let task = self.runtime.spawn(async move {
-            let outcome = retry_serialization(|| db.transact(&work, end)).await;
+            let outcome = retry_transaction(|| db.transact(&work, end)).await;
             match permit {
                 Some(permit) => permit.record(outcome),
                 None => outcome,
@@ -152,15 +149,17 @@ impl Connections {
         W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>>,
     {
         let transaction = self.begin().await?;
-        match (work(&transaction).await, end) {
-            (Ok(done), End::Commit) => transaction.commit().await.map(|()| done).map_err(E::from),
-            (Ok(done), End::Rollback) => transaction.rollback().await.map(|()| done).map_err(E::from),
-            (Err(error), _) => {
-                // If this fails, the connection is lost, and the transaction with it.
-                let _ = transaction.rollback().await;
-                Err(error)
-            }
+        let error = match (work(&transaction).await, end) {
+            (Ok(done), End::Commit) => return transaction.commit().await.map(|()| done).map_err(E::from),
+            (Ok(done), End::Rollback) => return transaction.rollback().await.map(|()| done).map_err(E::from),
+            (Err(error), _) => error,
+        };
+        if let Some(error) = error.database() {
+            self.lost_sessions.report(error);
         }
+        // If this fails, the connection is lost, and the transaction with it.
+        let _ = transaction.rollback().await;
+        Err(error)
     }
 
     /// Begins a transaction that writes. On `SQLite` it takes the write lock at once: a transaction that begins with a
@@ -173,14 +172,14 @@ impl Connections {
 }
 
 /// Runs `work` again as long as the database ends it in favour of another transaction.
-pub(crate) async fn retry_serialization<T, E, F>(work: impl Fn() -> F) -> Result<T, E>
+pub(crate) async fn retry_transaction<T, E, F>(work: impl Fn() -> F) -> Result<T, E>
 where
     E: TransactionError,
     F: Future<Output = Result<T, E>>,
 {
     for _ in 1..MAX_TRIES {
         match work().await {
-            Err(error) if error.database().is_some_and(is_serialization_failure) => {}
+            Err(error) if error.database().is_some_and(is_retryable) => {}
             outcome => return outcome,
         }
     }

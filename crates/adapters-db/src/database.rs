@@ -1,10 +1,11 @@
 //! A database as the program sees it: opened, migrated, asked for its repositories, closed.
 
 use crate::concurrency_limit::ConcurrencyLimit;
+use crate::connect::{Pools, open};
 use crate::connections::Connections;
 use crate::crash_report::{CrashReportRows, CrashReportWriter};
+use crate::database_url::DatabaseUrl;
 use crate::device_status::StatusWriter;
-use crate::diagnosis::Diagnosis;
 use crate::entity::{device_status, log_entry};
 use crate::error::{OpenError, cause_of, unavailable};
 use crate::fleet_cache::FleetCache;
@@ -12,9 +13,8 @@ use crate::group_commit::GroupCommit;
 use crate::instance_lock::InstanceLock;
 use crate::log_entry::LogWriter;
 use crate::meters::PoolMeters;
-use crate::migration::Migrator;
-use crate::open::{Pools, open};
-use crate::url::Place;
+use crate::migrate::{self, Migrated};
+use crate::write_probe::ProbeWriter;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
     SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository,
@@ -23,31 +23,20 @@ use crate::{
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection, Executor, Row};
-use sea_orm::{ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, Statement};
-use sea_orm_migration::{MigratorTrait, SchemaManager};
-use std::collections::HashSet;
+use sea_orm::{ConnectionTrait, DbBackend, DbErr, Statement};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::time::{sleep, timeout};
-
-/// Whoever migrates a `PostgreSQL` database holds this advisory lock: "platen", as a number.
-const MIGRATION_LOCK: i64 = 0x0070_6c61_7465_6e00;
-
-/// Between two looks whether another process has finished with the migrations.
-const LOCK_PAUSE: Duration = Duration::from_millis(200);
-
-/// Where migrations are recorded, by sea-orm-migration.
-const MIGRATION_TABLE: &str = "seaql_migrations";
+use tokio::time::timeout;
 
 /// Which database, and how to use it.
 #[derive(Clone)]
 pub struct DatabaseConfig {
     /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
     pub url: String,
-    /// Connections at most, beside two of `PostgreSQL` by which small records are committed and resources
-    /// looked up, and one of `SQLite` for writing; in memory it has one in all.
+    /// Connections for the requests of clients. `PostgreSQL` has four more, for group commits and readiness; a `SQLite`
+    /// file has one more, for writes; a database in memory has one in all.
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
     pub acquire_timeout: Duration,
@@ -55,17 +44,16 @@ pub struct DatabaseConfig {
     pub make_missing: bool,
 }
 
-/// Whether both URLs name one database, also in different ways: of `PostgreSQL`, which may have several addresses,
-/// the servers are asked. One that doesn't answer within `max_wait` counts as another one; whoever opens it is told
-/// why.
+/// Whether both URLs name one database. Two `PostgreSQL` servers are asked, since one server may have several addresses;
+/// a server that doesn't answer within `max_wait` counts as another one.
 ///
 /// # Errors
 /// [`OpenError::Url`]
 pub async fn is_same_database(one: &str, other: &str, max_wait: Duration) -> Result<bool, OpenError> {
-    let places = [Place::parse(one)?, Place::parse(other)?];
+    let places = [DatabaseUrl::parse(one)?, DatabaseUrl::parse(other)?];
     match &places {
         [one, other] if one.is_same(other) => Ok(true),
-        [Place::Postgres(one), Place::Postgres(other)] => {
+        [DatabaseUrl::Postgres(one), DatabaseUrl::Postgres(other)] => {
             let both = async { Ok::<_, sqlx::Error>(identity(one).await? == identity(other).await?) };
             Ok(matches!(timeout(max_wait, both).await, Ok(Ok(true))))
         }
@@ -73,21 +61,21 @@ pub async fn is_same_database(one: &str, other: &str, max_wait: Duration) -> Res
     }
 }
 
-/// What no two databases have in common, whatever their server is called: since when it runs, to the microsecond,
-/// and its number for the database.
+/// Identifies a database whatever its server is called: the server's start time in microseconds and its number of the
+/// database.
 async fn identity(options: &PgConnectOptions) -> Result<String, sqlx::Error> {
     let mut session = PgConnection::connect_with(options).await?;
-    let ask = "SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' ' || oid
+    let select = "SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' ' || oid
         FROM pg_database WHERE datname = current_database()";
-    let told = session.fetch_one(ask).await?.try_get(0)?;
+    let identity = session.fetch_one(select).await?.try_get(0)?;
     session.close().await?;
-    Ok(told)
+    Ok(identity)
 }
 
 impl DatabaseConfig {
     /// The place, prepared.
-    fn place(&self) -> Result<Place, OpenError> {
-        let place = Place::parse(&self.url)?;
+    fn place(&self) -> Result<DatabaseUrl, OpenError> {
+        let place = DatabaseUrl::parse(&self.url)?;
         place.prepare(self.make_missing)?;
         Ok(place)
     }
@@ -96,7 +84,7 @@ impl DatabaseConfig {
 impl fmt::Debug for DatabaseConfig {
     /// Names the database without the password.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = Place::parse(&self.url).map_or_else(|_| "unusable".to_owned(), |place| place.name());
+        let url = DatabaseUrl::parse(&self.url).map_or_else(|_| "unusable".to_owned(), |place| place.name());
         out.debug_struct("DatabaseConfig")
             .field("url", &url)
             .field("max_connections", &self.max_connections)
@@ -106,13 +94,6 @@ impl fmt::Debug for DatabaseConfig {
     }
 }
 
-/// What a migration did: numbers of applied migrations, which are the versions of the schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Migrated {
-    pub from: u32,
-    pub to: u32,
-}
-
 /// An open database. Clones share its connections.
 #[derive(Clone)]
 pub struct Database {
@@ -120,6 +101,7 @@ pub struct Database {
     log_commits: Arc<GroupCommit<log_entry::ActiveModel>>,
     status_commits: Arc<GroupCommit<device_status::Model>>,
     report_commits: Arc<GroupCommit<CrashReportRows>>,
+    probes: Arc<GroupCommit<()>>,
     pools: Arc<PoolMeters>,
 }
 
@@ -140,26 +122,21 @@ impl Database {
     /// [`OpenError::InUse`], and as [`Database::connect`].
     pub async fn connect_alone(config: &DatabaseConfig) -> Result<Self, OpenError> {
         let place = config.place()?;
-        let instance_lock = InstanceLock::alone(&place, config.acquire_timeout).await?;
+        let instance_lock = InstanceLock::exclusive(&place, config.acquire_timeout).await?;
         Self::open(config, &place, instance_lock).await
     }
 
-    async fn open(config: &DatabaseConfig, place: &Place, instance_lock: InstanceLock) -> Result<Self, OpenError> {
-        let timeout = config.acquire_timeout;
-        let Pools { reads, writes } =
-            open(place, config.max_connections.max(1), timeout, instance_lock.is_alone()).await?;
+    async fn open(config: &DatabaseConfig, url: &DatabaseUrl, instance_lock: InstanceLock) -> Result<Self, OpenError> {
+        let (timeout, max_connections) = (config.acquire_timeout, config.max_connections.max(1));
+        let is_exclusive = instance_lock.is_exclusive_session();
+        let Pools { reads, writes, lost_sessions } = open(url, max_connections, timeout, is_exclusive).await?;
         let backend = writes.get_database_backend();
-        let has_two_pools = matches!(place, Place::File(_));
-        let connections = if matches!(place, Place::Memory) { 1 } else { config.max_connections.max(1) as usize };
+        let has_two_pools = matches!(url, DatabaseUrl::File(_));
+        let readers = if matches!(url, DatabaseUrl::Memory) { 1 } else { max_connections as usize };
         // A query that waits for a permit has half of the timeout left for the answer.
-        let read_limit = ConcurrencyLimit::new(connections, timeout / 2);
+        let read_limit = ConcurrencyLimit::new(readers, timeout / 2);
         let write_limit = if has_two_pools { ConcurrencyLimit::new(1, timeout / 2) } else { read_limit.clone() };
         let (fleet_cache, runtime) = (FleetCache::new(), Handle::current());
-        let diagnosis = Diagnosis::new(place, instance_lock.is_alone(), timeout);
-        let log_commits = GroupCommit::start(&runtime, timeout, LogWriter(writes.clone()));
-        let status_commits = GroupCommit::start(&runtime, timeout, StatusWriter(writes.clone()));
-        let report_commits = GroupCommit::start(&runtime, timeout, CrashReportWriter(writes.clone()));
-        let pools = has_two_pools.then(|| writes.clone()).into_iter().chain([reads.clone()]).collect();
         let db = Connections {
             reads,
             writes,
@@ -169,15 +146,18 @@ impl Database {
             fleet_cache,
             runtime,
             timeout,
-            diagnosis,
+            lost_sessions,
             instance_lock,
         };
+        let db = Arc::new(db);
+        let pools = has_two_pools.then(|| db.writes.clone()).into_iter().chain([db.reads.clone()]).collect();
         Ok(Self {
-            db: Arc::new(db),
-            log_commits: Arc::new(log_commits),
-            status_commits: Arc::new(status_commits),
-            report_commits: Arc::new(report_commits),
+            log_commits: Arc::new(GroupCommit::start(&db, LogWriter(db.writes.clone()))),
+            status_commits: Arc::new(GroupCommit::start(&db, StatusWriter(db.writes.clone()))),
+            report_commits: Arc::new(GroupCommit::start(&db, CrashReportWriter(db.writes.clone()))),
+            probes: Arc::new(GroupCommit::start(&db, ProbeWriter(db.writes.clone()))),
             pools: Arc::new(PoolMeters::new(pools)),
+            db,
         })
     }
 
@@ -203,35 +183,9 @@ impl Database {
     /// [`OpenError::Newer`] for a database that a later version has migrated; a failed migration
     /// leaves the database as it was.
     pub async fn migrate(&self) -> Result<Migrated, OpenError> {
+        let transaction = self.db.begin().await;
         let failed = |source: DbErr| OpenError::Migration { cause: cause_of(&source), source };
-        let transaction = self.db.begin().await.map_err(failed)?;
-        if self.db.backend == DbBackend::Postgres {
-            self.wait_for_turn(&transaction).await.map_err(failed)?;
-        }
-        let from = version(&transaction).await?;
-        if from < known() {
-            Migrator::up(&transaction, None).await.map_err(failed)?;
-        }
-        let to = version(&transaction).await?;
-        transaction.commit().await.map_err(failed)?;
-        Ok(Migrated { from, to })
-    }
-
-    /// Waits until nobody else migrates the database.
-    async fn wait_for_turn(&self, transaction: &DatabaseTransaction) -> Result<(), DbErr> {
-        let mut told = false;
-        loop {
-            let take = self.db.statement("SELECT pg_try_advisory_xact_lock($1)", [MIGRATION_LOCK.into()]);
-            let taken = transaction.query_one_raw(take).await?.map(|row| row.try_get_by_index(0)).transpose()?;
-            if taken == Some(true) {
-                return Ok(());
-            }
-            if !told {
-                tracing::warn!("waiting for another process that migrates this database");
-            }
-            told = true;
-            sleep(LOCK_PAUSE).await;
-        }
+        migrate::migrate(transaction.map_err(failed)?).await
     }
 
     /// The version of the schema: 0 before the first migration.
@@ -239,7 +193,7 @@ impl Database {
     /// # Errors
     /// [`OpenError::Newer`] for a database that a later version has migrated.
     pub async fn schema_version(&self) -> Result<u32, OpenError> {
-        version(&self.db.reads).await
+        migrate::version(&self.db.reads).await
     }
 
     /// Makes sure that the schema is the one that this program needs.
@@ -248,25 +202,36 @@ impl Database {
     /// [`OpenError::Outdated`] or [`OpenError::Newer`] where it isn't.
     pub async fn require_current(&self) -> Result<(), OpenError> {
         let found = self.schema_version().await?;
-        if found < known() { Err(OpenError::Outdated { known: known(), found }) } else { Ok(()) }
+        if found < migrate::known() { Err(OpenError::Outdated { known: migrate::known(), found }) } else { Ok(()) }
     }
 
-    /// Whether the database answers and takes writes, for readiness.
+    /// Asks the database whether it answers, in the pool of the clients but beyond the concurrency limit: readiness must
+    /// not depend on how many clients wait.
     ///
     /// # Errors
-    /// The failure to do so.
+    /// Why it doesn't.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        let ask = match self.db.backend {
+        let select = match self.db.backend {
             // Reads the file, unlike a bare SELECT 1.
             DbBackend::Sqlite => "SELECT count(*) FROM sqlite_master",
             _ => "SELECT 1",
         };
-        let ask = Statement::from_string(self.db.backend, ask);
-        // Without a turn: how many wait says nothing of whether the database answers.
-        self.db.explain(self.db.in_time(self.db.reads.query_one_raw(ask)).await?).await?;
+        let select = Statement::from_string(self.db.backend, select);
+        self.db.outcome(self.db.in_time(self.db.reads.query_one_raw(select)).await?).map(drop)
+    }
+
+    /// Checks that the database answers and takes writes, by a small write on the path of the clients' writes.
+    ///
+    /// # Errors
+    /// Why it doesn't.
+    pub async fn check_ready(&self) -> Result<(), StoreError> {
+        self.ping().await?;
         let is_stalled =
             self.log_commits.is_stalled() || self.status_commits.is_stalled() || self.report_commits.is_stalled();
-        if is_stalled { Err(unavailable("the database takes no writes")) } else { Ok(()) }
+        if is_stalled {
+            return Err(unavailable("the database takes no writes"));
+        }
+        self.probes.add((), 0).await
     }
 
     /// Brings the metrics of what is open now up to date.
@@ -279,6 +244,7 @@ impl Database {
         self.log_commits.close().await;
         self.status_commits.close().await;
         self.report_commits.close().await;
+        self.probes.close().await;
         for connections in [&self.db.reads, &self.db.writes] {
             if let Err(error) = connections.clone().close().await {
                 tracing::warn!(error = %cause_of(&error), "the database connections didn't close in order");
@@ -347,57 +313,11 @@ impl Database {
     }
 }
 
-/// Migrations that this program knows.
-fn known() -> u32 {
-    u32::try_from(Migrator::migrations().len()).unwrap_or(u32::MAX)
-}
-
-/// Migrations that were applied; all of them must be known.
-async fn version<'c, C>(db: &'c C) -> Result<u32, OpenError>
-where
-    C: ConnectionTrait,
-    &'c C: sea_orm_migration::IntoSchemaManagerConnection<'c>,
-{
-    if !SchemaManager::new(db).has_table(MIGRATION_TABLE).await.map_err(OpenError::failed)? {
-        return Ok(0);
-    }
-    let names = format!("SELECT version FROM {MIGRATION_TABLE} ORDER BY version");
-    let rows = db.query_all_raw(Statement::from_string(db.get_database_backend(), names)).await;
-    let names = rows.map_err(OpenError::failed)?.iter().map(|row| row.try_get_by_index::<String>(0)).collect();
-    let names: Vec<String> = Result::map_err(names, OpenError::failed)?;
-    let known_names: HashSet<String> =
-        Migrator::migrations().iter().map(|migration| migration.name().to_owned()).collect();
-    match names.iter().find(|name| !known_names.contains(*name)) {
-        Some(unknown) => Err(OpenError::Newer { known: known(), found: unknown.clone() }),
-        None => Ok(u32::try_from(names.len()).unwrap_or(u32::MAX)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{is_same_database, known};
-    use crate::OpenError;
-    use crate::migration::Migrator;
+    use super::is_same_database;
     use crate::testing::engines;
-    use sea_orm_migration::MigratorTrait;
-    use std::collections::HashSet;
     use std::time::Duration;
-
-    #[tokio::test]
-    async fn a_database_that_a_later_version_migrated_is_refused() {
-        for engine in engines().await {
-            engine.run("INSERT INTO seaql_migrations (version, applied_at) VALUES ('9999_later', 0)").await;
-            let database = &engine.database;
-            for refused in [
-                database.migrate().await.map(drop).unwrap_err(),
-                database.require_current().await.unwrap_err(),
-                database.schema_version().await.map(drop).unwrap_err(),
-            ] {
-                assert!(matches!(&refused, OpenError::Newer { found, .. } if found == "9999_later"), "{refused}");
-                assert!(refused.to_string().contains("newer"), "{refused}");
-            }
-        }
-    }
 
     #[tokio::test]
     async fn a_database_is_the_same_under_whatever_name_its_server_has() {
@@ -410,11 +330,5 @@ mod tests {
         let nobody = "postgres://nobody@127.0.0.1:1/platen";
         assert!(!is_same_database(&one, nobody, timeout).await.unwrap());
         assert!(!is_same_database(&one, "sqlite::memory:", timeout).await.unwrap());
-    }
-
-    #[test]
-    fn migrations_have_names_of_their_own() {
-        let names: HashSet<String> = Migrator::migrations().iter().map(|one| one.name().to_owned()).collect();
-        assert_eq!(u32::try_from(names.len()).unwrap(), known());
     }
 }

@@ -22,3 +22,4 @@ pub(crate) mod refusal;
 pub(crate) mod resource;
 pub(crate) mod resource_use;
 pub(crate) mod user_account;
+pub(crate) mod write_probe;

@@ -6,6 +6,7 @@ use domain::error::StoreError;
 use domain::fleet::{FleetConflict, RegistryError};
 use sea_orm::sqlx;
 use sea_orm::{DbErr, RuntimeErr};
+use std::borrow::Cow;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -121,7 +122,7 @@ pub(crate) fn shared_store_error(error: Arc<DbErr>) -> StoreError {
 /// stored.
 pub(crate) fn is_row_error(error: &DbErr) -> bool {
     sqlx_error(error).is_some_and(|error| match error {
-        sqlx::Error::Database(_) | sqlx::Error::Encode(_) => !may_pass(error),
+        sqlx::Error::Database(_) | sqlx::Error::Encode(_) => !is_transient(error),
         _ => false,
     })
 }
@@ -146,46 +147,59 @@ pub(crate) fn describe(error: &sqlx::Error) -> String {
 fn is_unavailable(error: &DbErr) -> bool {
     match error {
         DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
-        other => sqlx_error(other).is_some_and(may_pass),
+        other => sqlx_error(other).is_some_and(is_transient),
     }
 }
 
-/// Whether a failure of sqlx may pass by itself.
-pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+/// Whether an error of sqlx may pass by itself.
+pub(crate) fn is_transient(error: &sqlx::Error) -> bool {
     use sqlx::Error::{Database, Io, PoolClosed, PoolTimedOut, Protocol, Tls, WorkerCrashed};
     match error {
         Io(_) | Tls(_) | PoolTimedOut | PoolClosed | WorkerCrashed | Protocol(_) => true,
-        Database(error) => error.code().is_some_and(|code| passing_code(&code)),
+        Database(error) => error.code().is_some_and(|code| is_transient_code(&code)),
         _ => false,
     }
 }
 
-/// `SQLite`'s codes are numbers, their lowest byte the kind of failure; `PostgreSQL`'s have five
-/// characters, the first two their class.
-fn passing_code(code: &str) -> bool {
+/// A code of `SQLite` is a number whose lowest byte is the kind of error; an SQLSTATE of `PostgreSQL` has five
+/// characters, the first two its class.
+fn is_transient_code(code: &str) -> bool {
     if code.len() == 5 {
-        // Connection, shortage, operator intervention, serialization and deadlock; a lock, a standby.
+        // Classes: connection, resources, operator intervention, conflict. Codes: lock, read-only, cached plan.
         let classes = ["08", "53", "57", "40"];
-        return classes.iter().any(|class| code.starts_with(class)) || ["55P03", "25006"].contains(&code);
+        return classes.iter().any(|class| code.starts_with(class)) || ["55P03", READ_ONLY, "0A000"].contains(&code);
     }
     // BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN.
     code.parse::<u32>().is_ok_and(|code| [5, 6, 8, 10, 13, 14].contains(&(code & 0xff)))
 }
 
-/// Whether the engine gave a transaction up so that another could go on: it is to be tried again.
-pub(crate) fn is_serialization_failure(error: &DbErr) -> bool {
-    sqlx_error(error).is_some_and(was_given_up)
+/// The SQLSTATE of a write in a read-only session, such as one to a demoted primary.
+const READ_ONLY: &str = "25006";
+
+/// Whether the session of the statement can't be used any more: it is read-only, was ended by the server, lost its
+/// connection, or holds a prepared statement that no longer fits the schema.
+pub(crate) fn is_session_lost(error: &sqlx::Error) -> bool {
+    let ended = [READ_ONLY, "57P01", "57P02", "57P03", "0A000"];
+    sqlstate(error).is_some_and(|code| ended.contains(&&*code) || code.starts_with("08"))
 }
 
-/// The same of a failure of sqlx.
-pub(crate) fn was_given_up(error: &sqlx::Error) -> bool {
+/// Whether a transaction stored nothing and may succeed when it is run again: it was ended in favour of another one, or
+/// its session was read-only.
+pub(crate) fn is_retryable(error: &DbErr) -> bool {
+    let code = sqlx_error(error).and_then(sqlstate);
+    code.is_some_and(|code| ["40001", "40P01", READ_ONLY].contains(&&*code))
+}
+
+/// The SQLSTATE of an error of `PostgreSQL`.
+fn sqlstate(error: &sqlx::Error) -> Option<Cow<'_, str>> {
     let sqlx::Error::Database(error) = error else {
-        return false;
+        return None;
     };
-    error.code().is_some_and(|code| code == "40001" || code == "40P01")
+    error.code().filter(|code| code.len() == 5)
 }
 
-fn sqlx_error(error: &DbErr) -> Option<&sqlx::Error> {
+/// The error of sqlx within an error of sea-orm.
+pub(crate) fn sqlx_error(error: &DbErr) -> Option<&sqlx::Error> {
     match error {
         DbErr::Conn(RuntimeErr::SqlxError(error))
         | DbErr::Exec(RuntimeErr::SqlxError(error))

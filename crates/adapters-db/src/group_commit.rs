@@ -3,7 +3,8 @@
 //! Rows wait in a bounded queue. One task takes all rows that arrived while the previous commit ran, writes them in
 //! one transaction, and reports the outcome to each caller. A single row is written at once.
 
-use crate::connections::retry_serialization;
+use crate::connect::LostSessions;
+use crate::connections::{Connections, retry_transaction};
 use crate::error::{is_row_error, shared_store_error, unavailable};
 use async_trait::async_trait;
 use domain::error::StoreError;
@@ -13,7 +14,6 @@ use sea_orm::{ConnAcquireErr, DbErr};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -72,14 +72,15 @@ pub(crate) struct GroupCommit<Row> {
 }
 
 impl<Row: Send + Sync + 'static> GroupCommit<Row> {
-    /// Starts the task that writes batches. `max_wait` is how long a caller waits for its outcome.
-    pub(crate) fn start(runtime: &Handle, max_wait: Duration, writer: impl BatchWriter<Row = Row>) -> Self {
+    /// Starts the task that writes batches. A caller waits as long as for any answer of the database.
+    pub(crate) fn start(db: &Connections, writer: impl BatchWriter<Row = Row>) -> Self {
+        let max_wait = db.timeout;
         let (queue, rows) = mpsc::unbounded_channel();
         let stalled_since = Arc::new(Mutex::new(None));
-        let commits = Commits::new(writer, max_wait * COMMIT_TIMEOUT_FACTOR, stalled_since.clone());
+        let commits = Commits::new(db, writer, stalled_since.clone());
         Self {
             queue: Mutex::new(Some(queue)),
-            task: Mutex::new(Some(runtime.spawn(commits.run(rows)))),
+            task: Mutex::new(Some(db.runtime.spawn(commits.run(rows)))),
             room: Arc::new(Semaphore::new(MAX_QUEUED_BYTES)),
             waiting_room: Arc::new(Semaphore::new(MAX_WAITING_BYTES)),
             max_wait,
@@ -137,6 +138,7 @@ impl<Row: Send + Sync + 'static> GroupCommit<Row> {
 /// The task that writes batches.
 struct Commits<Writer> {
     writer: Writer,
+    lost_sessions: Arc<LostSessions>,
     timeout: Duration,
     stalled_since: Arc<Mutex<Option<Instant>>>,
     written: CounterHandle,
@@ -145,10 +147,19 @@ struct Commits<Writer> {
 }
 
 impl<Writer: BatchWriter> Commits<Writer> {
-    fn new(writer: Writer, timeout: Duration, stalled_since: Arc<Mutex<Option<Instant>>>) -> Self {
+    fn new(db: &Connections, writer: Writer, stalled_since: Arc<Mutex<Option<Instant>>>) -> Self {
         let commits = |outcome| catalog::COMMITS.with([outcome]);
         let rows = catalog::COMMIT_ROWS.with([]);
-        Self { writer, timeout, stalled_since, written: commits("written"), failed: commits("failed"), rows }
+        let (lost_sessions, timeout) = (db.lost_sessions.clone(), db.timeout * COMMIT_TIMEOUT_FACTOR);
+        Self {
+            writer,
+            lost_sessions,
+            timeout,
+            stalled_since,
+            written: commits("written"),
+            failed: commits("failed"),
+            rows,
+        }
     }
 
     async fn run(self, mut queue: mpsc::UnboundedReceiver<Pending<Writer::Row>>) {
@@ -188,8 +199,12 @@ impl<Writer: BatchWriter> Commits<Writer> {
         answered
     }
 
+    async fn write_once(&self, rows: &[Writer::Row]) -> Result<(), DbErr> {
+        self.writer.write(rows).await.inspect_err(|error| self.lost_sessions.report(error))
+    }
+
     async fn write(&self, rows: &[Writer::Row]) -> Result<(), DbErr> {
-        let written = timeout(self.timeout, retry_serialization(|| self.writer.write(rows))).await;
+        let written = timeout(self.timeout, retry_transaction(|| self.write_once(rows))).await;
         let written = written.unwrap_or(Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)));
         if written.is_ok() {
             self.written.increment(1);
@@ -201,11 +216,14 @@ impl<Writer: BatchWriter> Commits<Writer> {
     }
 }
 
-/// `first` and the rows that wait after it, up to the bounds of a batch.
+/// `first` and the rows that wait after it, up to the bounds of a batch. Their number is a power of two, so that a
+/// connection prepares few different statements; further rows wait for the next commit.
 fn next_batch<Row>(first: Pending<Row>, queue: &mut mpsc::UnboundedReceiver<Pending<Row>>) -> Vec<Pending<Row>> {
+    let waiting = (1 + queue.len()).min(MAX_BATCH_ROWS);
+    let rows = 1_usize << waiting.ilog2();
     let mut bytes = first.bytes;
     let mut batch = vec![first];
-    while batch.len() < MAX_BATCH_ROWS && bytes < MAX_BATCH_BYTES {
+    while batch.len() < rows && bytes < MAX_BATCH_BYTES {
         let Ok(pending) = queue.try_recv() else { break };
         bytes += pending.bytes;
         batch.push(pending);

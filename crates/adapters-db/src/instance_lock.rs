@@ -1,11 +1,12 @@
-//! Who has a database open, and how a command gets it to itself.
+//! The lock that says which processes have a database open.
 //!
-//! A file has a lock file beside it, which everybody who opens the database locks, shared or alone, and one that
-//! a server locks. On `PostgreSQL` each session of the program holds an advisory lock, shared or alone.
+//! Any number of processes open a database together; a command such as `platen copy` opens it exclusively. For a
+//! `SQLite` file the lock is a file beside the database, locked by the process. On `PostgreSQL` it is an advisory lock
+//! that each session of the pool holds shared, or one session holds exclusively (ADR 52).
 
+use crate::connect::retry;
+use crate::database_url::DatabaseUrl;
 use crate::error::{OpenError, describe, unavailable};
-use crate::open::tried;
-use crate::url::Place;
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection, Executor, Row};
@@ -18,55 +19,54 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::sleep;
 
-/// Each session in a `PostgreSQL` database holds this advisory lock ("platen", as a number, and 2): shared, or
-/// whoever has the database alone.
-const ENTER: &str = "SELECT pg_try_advisory_lock_shared(31644363212025346)";
-const ENTER_ALONE: &str = "SELECT pg_try_advisory_lock(31644363212025346)";
+/// The key of the advisory lock is "platen" as a number, and 2.
+const LOCK_SHARED: &str = "SELECT pg_try_advisory_lock_shared(31644363212025346)";
+const LOCK_EXCLUSIVELY: &str = "SELECT pg_try_advisory_lock(31644363212025346)";
 
-/// The session of a process that has just ended takes a moment to go.
-const LOOKS: u32 = 10;
+/// Tries for the exclusive lock: the sessions of a process that has just ended last a moment longer.
+const MAX_TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What tells others that a database is open.
+/// The lock of this process.
 pub(crate) enum InstanceLock {
-    /// The lock of a file, shared or not.
+    /// `lock` is shared or exclusive; `serving` is exclusive, and held by a server.
     File { database: PathBuf, lock: File, serving: OnceLock<File> },
-    /// The session that keeps others out; `None` once they may come.
-    Alone(Mutex<Option<PgConnection>>),
-    /// Each session has its own lock, or there are no others.
+    /// The session that holds the exclusive lock; `None` after it was released.
+    Exclusive(Mutex<Option<PgConnection>>),
+    /// The sessions of the pool hold it, or nobody else can open the database.
     None,
 }
 
 impl InstanceLock {
-    /// Opens a database beside others.
-    pub(crate) fn shared(place: &Place) -> Result<Self, OpenError> {
-        match place {
-            Place::File(path) => lock(place, path, File::try_lock_shared),
-            Place::Memory | Place::Postgres(_) => Ok(Self::None),
+    /// Takes the lock together with other processes.
+    pub(crate) fn shared(url: &DatabaseUrl) -> Result<Self, OpenError> {
+        match url {
+            DatabaseUrl::File(path) => lock_file(url, path, File::try_lock_shared),
+            DatabaseUrl::Memory | DatabaseUrl::Postgres(_) => Ok(Self::None),
         }
     }
 
-    /// Opens a database that nobody else has open, and lets nobody else in until it is closed.
-    pub(crate) async fn alone(place: &Place, timeout: Duration) -> Result<Self, OpenError> {
-        match place {
-            Place::Memory => Ok(Self::None),
-            Place::File(path) => lock(place, path, File::try_lock),
-            Place::Postgres(options) => match tried(place, timeout, || only_session(options)).await? {
-                Some(session) => Ok(Self::Alone(Mutex::new(Some(session)))),
-                None => Err(OpenError::InUse { place: place.name() }),
+    /// Takes the lock while no other process holds it, and keeps others out until it is released.
+    pub(crate) async fn exclusive(url: &DatabaseUrl, wait: Duration) -> Result<Self, OpenError> {
+        match url {
+            DatabaseUrl::Memory => Ok(Self::None),
+            DatabaseUrl::File(path) => lock_file(url, path, File::try_lock),
+            DatabaseUrl::Postgres(options) => match retry(url, wait, || lock_exclusively(options)).await? {
+                Some(session) => Ok(Self::Exclusive(Mutex::new(Some(session)))),
+                None => Err(OpenError::InUse { place: url.name() }),
             },
         }
     }
 
-    /// Whether others are kept out.
-    pub(crate) fn is_alone(&self) -> bool {
-        matches!(self, Self::Alone(_))
+    /// Whether a session of this process holds the exclusive lock of a `PostgreSQL` database.
+    pub(crate) fn is_exclusive_session(&self) -> bool {
+        matches!(self, Self::Exclusive(_))
     }
 
-    /// Whether others were kept out until now: a session may be lost, and its lock with it.
+    /// Checks that the exclusive lock was not lost, as it is with its session.
     pub(crate) async fn confirm(&self) -> Result<(), StoreError> {
         match self {
-            Self::Alone(session) => match &mut *session.lock().await {
+            Self::Exclusive(session) => match &mut *session.lock().await {
                 Some(session) => session.ping().await.map_err(StoreError::unavailable),
                 None => Err(unavailable("the database was closed")),
             },
@@ -74,13 +74,13 @@ impl InstanceLock {
         }
     }
 
-    /// Makes this process the one that serves the file, until it is closed; `false` if another does already. Where it
-    /// can't be told, nobody is kept from serving.
+    /// Makes this process the server of a `SQLite` file until the lock is released; `false` if another process is. A
+    /// file system without locks keeps nobody from serving.
     pub(crate) fn claim_serving(&self) -> bool {
         let Self::File { database, serving, .. } = self else {
             return true;
         };
-        let Ok(file) = open_beside(database, "-serving") else {
+        let Ok(file) = open_lock_file(database, "-serving") else {
             return true;
         };
         match file.try_lock() {
@@ -90,54 +90,52 @@ impl InstanceLock {
         }
     }
 
-    /// Lets others in.
+    /// Lets other processes take the lock.
     pub(crate) async fn release(&self) {
         let released = match self {
             Self::File { lock, serving, .. } => {
                 let released = [Some(lock), serving.get()].into_iter().flatten().try_for_each(File::unlock);
                 released.map_err(sqlx::Error::from)
             }
-            Self::Alone(session) => match session.lock().await.take() {
+            Self::Exclusive(session) => match session.lock().await.take() {
                 Some(session) => session.close().await,
                 None => Ok(()),
             },
             Self::None => Ok(()),
         };
         if let Err(error) = released {
-            tracing::warn!(error = %describe(&error), "the database didn't close in order");
+            tracing::warn!(error = %describe(&error), "the instance lock of the database could not be released");
         }
     }
 }
 
-/// The lock file of a database stays when the database is closed: whoever removed it could remove one
-/// that another has just locked.
-fn lock(
-    place: &Place,
+/// Locks the file beside the database. It is never deleted: another process may have just locked it.
+fn lock_file(
+    url: &DatabaseUrl,
     database: &Path,
     take: fn(&File) -> Result<(), TryLockError>,
 ) -> Result<InstanceLock, OpenError> {
-    // However it is named: a link must not have a lock file of its own.
+    // A link and its target share one lock file.
     let database = database.canonicalize().unwrap_or_else(|_| database.to_owned());
-    let lock = open_beside(&database, "-lock")?;
+    let lock = open_lock_file(&database, "-lock")?;
     match take(&lock) {
-        // A file system without locks tells nobody who has the database open.
+        // A file system without locks can't tell who has the database open.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(InstanceLock::File { database, lock, serving: OnceLock::new() }),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: place.name() }),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: url.name() }),
     }
 }
 
-/// Opens the file beside a database that has its name and this ending.
-fn open_beside(database: &Path, ending: &str) -> Result<File, OpenError> {
-    let path = beside(database, ending);
-    let opened = File::options().create(true).write(true).truncate(false).open(&path);
+fn open_lock_file(database: &Path, suffix: &str) -> Result<File, OpenError> {
+    let path = with_suffix(database, suffix);
+    let file = File::options().create(true).write(true).truncate(false).open(&path);
     let file =
-        opened.map_err(|error| OpenError::Refused { place: path.display().to_string(), cause: error.to_string() })?;
+        file.map_err(|error| OpenError::Refused { place: path.display().to_string(), cause: error.to_string() })?;
     give_to_owner(&file, database);
     Ok(file)
 }
 
-/// A lock file that root has made, by a command of the operator, must not keep the service out. `SQLite` does
-/// the same with its own files.
+/// Gives a lock file that root created to the owner of the database, as `SQLite` does with its own files: a command
+/// of the operator must not keep the service out.
 fn give_to_owner(lock: &File, database: &Path) {
     let (Ok(of_database), Ok(of_lock)) = (database.metadata(), lock.metadata()) else {
         return;
@@ -145,27 +143,26 @@ fn give_to_owner(lock: &File, database: &Path) {
     let owner = |metadata: &Metadata| (metadata.uid(), metadata.gid());
     let (user, group) = owner(&of_database);
     if owner(&of_lock) != (user, group) {
-        // Only root may; for others it is as it was.
+        // Only root can do this; for others the file stays as it is.
         let given =
             fchown(lock, Some(user), Some(group)).and_then(|()| lock.set_permissions(of_database.permissions()));
         drop(given);
     }
 }
 
-fn beside(database: &Path, ending: &str) -> PathBuf {
+fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(database);
-    name.push(ending);
+    name.push(suffix);
     PathBuf::from(name)
 }
 
-/// A session that holds the lock, if there is no other.
-async fn only_session(options: &PgConnectOptions) -> Result<Option<PgConnection>, sqlx::Error> {
+async fn lock_exclusively(options: &PgConnectOptions) -> Result<Option<PgConnection>, sqlx::Error> {
     let mut session = PgConnection::connect_with(options).await?;
-    for look in 0..LOOKS {
-        if look > 0 {
+    for attempt in 0..MAX_TRIES {
+        if attempt > 0 {
             sleep(PAUSE).await;
         }
-        if session.fetch_one(ENTER_ALONE).await?.try_get(0)? {
+        if session.fetch_one(LOCK_EXCLUSIVELY).await?.try_get(0)? {
             return Ok(Some(session));
         }
     }
@@ -173,25 +170,25 @@ async fn only_session(options: &PgConnectOptions) -> Result<Option<PgConnection>
     Ok(None)
 }
 
-/// Takes the lock of a session beside others.
+/// Takes the shared lock for a session.
 ///
 /// # Errors
-/// Somebody has the database alone.
-pub(crate) async fn enter(session: &mut PgConnection) -> Result<(), sqlx::Error> {
-    if session.fetch_one(ENTER).await?.try_get(0)? {
+/// Another process holds the exclusive lock.
+pub(crate) async fn try_lock_shared(session: &mut PgConnection) -> Result<(), sqlx::Error> {
+    if session.fetch_one(LOCK_SHARED).await?.try_get(0)? {
         return Ok(());
     }
     Err(sqlx::Error::Protocol("the database is being copied".to_owned()))
 }
 
-/// Waits until nobody has the database alone.
-pub(crate) async fn wait_to_enter(session: &mut PgConnection) -> Result<(), sqlx::Error> {
-    let mut told = false;
-    while !session.fetch_one(ENTER).await?.try_get(0)? {
-        if !told {
+/// Waits for the shared lock as long as another process holds the exclusive one.
+pub(crate) async fn wait_for_shared_lock(session: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let mut warned = false;
+    while !session.fetch_one(LOCK_SHARED).await?.try_get(0)? {
+        if !warned {
             tracing::warn!("waiting for another process that copies this database");
         }
-        told = true;
+        warned = true;
         sleep(PAUSE).await;
     }
     Ok(())
@@ -199,9 +196,9 @@ pub(crate) async fn wait_to_enter(session: &mut PgConnection) -> Result<(), sqlx
 
 #[cfg(test)]
 mod tests {
-    use super::{InstanceLock, beside};
+    use super::{InstanceLock, with_suffix};
+    use crate::database_url::DatabaseUrl;
     use crate::testing::engines;
-    use crate::url::Place;
     use crate::{Database, DatabaseConfig, OpenError};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
@@ -209,7 +206,7 @@ mod tests {
     use tokio::time::{sleep, timeout};
 
     #[tokio::test]
-    async fn a_database_is_opened_alone_by_nobody_as_long_as_another_has_it_open() {
+    async fn a_database_is_not_opened_exclusively_while_another_process_has_it_open() {
         for engine in engines().await {
             let config = engine.config.clone();
             // A pool opens its connections when they are needed.
@@ -227,16 +224,16 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_belongs_to_whom_the_database_belongs() {
+    fn a_lock_file_belongs_to_the_owner_of_the_database() {
         let folder = tempfile::TempDir::new().unwrap();
         let database = folder.path().join("platen.db");
-        let place = Place::File(database.clone());
+        let url = DatabaseUrl::File(database.clone());
         std::fs::write(&database, "").unwrap();
         let owner = |path: &Path| path.metadata().map(|metadata| (metadata.uid(), metadata.gid())).unwrap();
         // Only root can give a file away; for others both are their own.
         let _ = std::os::unix::fs::chown(&database, Some(65534), Some(65534));
-        drop(InstanceLock::shared(&place).unwrap());
-        assert_eq!(owner(&beside(&database, "-lock")), owner(&database));
+        drop(InstanceLock::shared(&url).unwrap());
+        assert_eq!(owner(&with_suffix(&database, "-lock")), owner(&database));
     }
 
     #[tokio::test]
@@ -250,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_whose_sessions_have_ended_does_not_come_in_again_meanwhile() {
+    async fn a_server_whose_sessions_ended_gets_no_new_ones_during_a_copy() {
         let engine = engines().await.remove(1);
         engine.database.clone().close().await;
         let config = DatabaseConfig { acquire_timeout: Duration::from_secs(2), ..engine.config.clone() };
@@ -284,7 +281,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_comes_in_while_a_database_is_open_alone() {
+    async fn a_database_that_is_open_exclusively_is_not_opened_by_others() {
         for engine in engines().await {
             let config = engine.config.clone();
             engine.database.clone().close().await;

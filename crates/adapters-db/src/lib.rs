@@ -12,29 +12,27 @@
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
 mod access;
-
 mod concurrency_limit;
+mod connect;
 mod connections;
 mod convert;
 mod copy;
 mod crash_report;
 mod database;
+mod database_url;
 mod device_status;
-mod diagnosis;
 mod entity;
 mod error;
 mod fleet;
 mod fleet_cache;
 mod group_commit;
 mod inspection;
-
 mod instance_lock;
 mod ledger;
 mod log_entry;
 mod meters;
+mod migrate;
 mod migration;
-mod open;
-
 mod page;
 mod refusal;
 mod resource;
@@ -42,20 +40,20 @@ mod retention;
 #[cfg(test)]
 mod testing;
 mod text_head;
-
-mod url;
+mod write_probe;
 
 pub use access::SqlCredentialDirectory;
 pub use copy::{CopiedRecords, CopyError, RecordCopy};
 pub use crash_report::SqlCrashReportRepository;
-pub use database::{Database, DatabaseConfig, Migrated, is_same_database};
+pub use database::{Database, DatabaseConfig, is_same_database};
+pub use database_url::{is_database_url, missing_file};
 pub use device_status::SqlDeviceStatusRepository;
 pub use error::OpenError;
 pub use fleet::{SqlFleetDirectory, SqlFleetRegistry};
 pub use inspection::SqlInspectionRepository;
 pub use ledger::SqlBlobLedger;
 pub use log_entry::SqlLogRepository;
+pub use migrate::Migrated;
 pub use refusal::SqlRefusalRepository;
 pub use resource::SqlResourceRepository;
 pub use retention::SqlRetentionRepository;
-pub use url::{is_database_url, missing_file};

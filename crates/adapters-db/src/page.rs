@@ -63,7 +63,7 @@ impl Pace {
         let read = timeout(limit, self.read_rows(db, statement))
             .await
             .map_err(|_| unavailable("the database didn't answer in time"))?;
-        let (rows, full) = db.explain(permit.record(read)).await?;
+        let (rows, full) = db.outcome(permit.record(read))?;
         self.has_begun = true;
         let count = rows.len() as u64;
         let last = !full && count < self.limit;

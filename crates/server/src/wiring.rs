@@ -199,7 +199,7 @@ struct Stores {
 impl Readiness for Stores {
     async fn check(&self) -> Result<(), String> {
         let (database, blobs) =
-            tokio::join!(reached("database", self.database.ping()), reached("blob store", self.blobs.ping()));
+            tokio::join!(reached("database", self.database.check_ready()), reached("blob store", self.blobs.ping()));
         let error_chain: Vec<String> = [database, blobs].into_iter().filter_map(Result::err).collect();
         if error_chain.is_empty() { Ok(()) } else { Err(error_chain.join("; ")) }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 /// Tables that stay behind: discarded content does, and migrations and the version of the fleet are the target's own.
-const LEFT: [&str; 4] = ["discarded_blob", "fleet_version", "refusal", "seaql_migrations"];
+const LEFT: [&str; 5] = ["discarded_blob", "fleet_version", "refusal", "seaql_migrations", "write_probe"];
 
 /// One of each engine, both empty.
 async fn pair() -> (Opened, Opened) {

@@ -242,6 +242,7 @@ fn record_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(text("application_version"))
             .col(big_integer_null("named_organization_id"))
             .take(),
+        table("write_probe").col(big_pk_auto("id")).col(blob("filler")).take(),
     ]
 }
 

@@ -105,7 +105,7 @@ async fn read(
     types: Option<&Types>,
 ) -> Result<BoxStream<'static, Result<Row, StoreError>>, StoreError> {
     let permit = db.read_limit.acquire().await?;
-    let mut rows = db.explain(db.in_time(db.reads.stream_raw(select.build(db.backend))).await?).await?;
+    let mut rows = db.outcome(db.in_time(db.reads.stream_raw(select.build(db.backend))).await?)?;
     let mut page = in_time(db, next_page(&mut rows, types)).await?;
     if page.is_last {
         let _ = permit.record(Ok::<_, DbErr>(()));
@@ -125,7 +125,7 @@ async fn read(
 
 async fn in_time<T>(db: &Connections, page: impl Future<Output = Result<T, DbErr>>) -> Result<T, StoreError> {
     let page = timeout(db.timeout * TIMEOUT_FACTOR, page).await;
-    db.explain(page.map_err(|_| unavailable("the database didn't answer in time"))?).await
+    db.outcome(page.map_err(|_| unavailable("the database didn't answer in time"))?)
 }
 
 struct Page {

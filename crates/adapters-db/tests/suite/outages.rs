@@ -9,6 +9,7 @@ use domain::log_entry::{LogFilter, LogRepository, Pattern};
 use domain::resource::{ResourceRepository, StoreOutcome};
 use domain::testing::{a_log_entry, a_resource, at, resource_guid};
 use futures_util::TryStreamExt;
+use futures_util::future::join_all;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -55,6 +56,67 @@ async fn a_server_that_stops_is_unavailable_until_it_is_back_and_nothing_is_lost
     let listed: Vec<_> = logs.list(ACME, all).try_collect().await.unwrap();
     let listed: Vec<_> = listed.into_iter().map(|entry| entry.description).collect();
     assert_eq!(listed, ["after", "before"]);
+    database.close().await;
+    tokio::task::spawn_blocking(move || drop(cluster)).await.unwrap();
+}
+
+/// As after a failover behind one address: sessions that are open turn read-only, new ones take writes.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_that_turn_read_only_are_replaced_and_no_write_fails() {
+    let cluster = Arc::new(tokio::task::spawn_blocking(Cluster::start).await.unwrap());
+    let url = cluster.database();
+    let database = Database::connect(&config(&url)).await.unwrap();
+    database.migrate().await.unwrap();
+    let (resources, logs) = (database.resources(), database.logs());
+    let store = |number: u32| resources.store(ACME, a_resource(number.into()), at(0));
+    for stored in join_all((1..=40).map(store)).await {
+        assert_eq!(stored.unwrap(), StoreOutcome::Stored);
+    }
+    logs.add(ACME, a_log_entry("before")).await.unwrap();
+
+    let (server, name) = (cluster.clone(), url.rsplit_once('/').unwrap().1.to_owned());
+    let demote = move || {
+        server.psql("postgres", &format!("ALTER DATABASE {name} SET default_transaction_read_only = off"));
+        server.psql("postgres", "ALTER SYSTEM SET default_transaction_read_only = on");
+        server.psql("postgres", "SELECT pg_reload_conf()");
+    };
+    tokio::task::spawn_blocking(demote).await.unwrap();
+    // The sessions have been reloaded once they say so; each does when it is used the next time.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    for stored in join_all((41..=80).map(store)).await {
+        assert_eq!(stored.unwrap(), StoreOutcome::Stored);
+    }
+    for number in 0..10 {
+        logs.add(ACME, a_log_entry(&number.to_string())).await.unwrap();
+    }
+    database.check_ready().await.unwrap();
+    database.close().await;
+    tokio::task::spawn_blocking(move || drop(cluster)).await.unwrap();
+}
+
+/// A standby answers but takes no writes, whatever session is new.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_read_only_for_all_sessions_is_not_ready() {
+    let cluster = Arc::new(tokio::task::spawn_blocking(Cluster::start).await.unwrap());
+    let url = cluster.database();
+    let database = Database::connect(&impatient(&url)).await.unwrap();
+    database.migrate().await.unwrap();
+    database.check_ready().await.unwrap();
+    let set = async |value: &'static str| {
+        let server = cluster.clone();
+        let set = move || {
+            server.psql("postgres", &format!("ALTER SYSTEM SET default_transaction_read_only = {value}"));
+            server.psql("postgres", "SELECT pg_reload_conf()");
+        };
+        tokio::task::spawn_blocking(set).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    };
+    set("on").await;
+    let ready = database.check_ready().await;
+    assert!(is_unavailable(&ready), "{ready:?}");
+    set("off").await;
+    database.check_ready().await.unwrap();
+    database.logs().add(ACME, a_log_entry("after")).await.unwrap();
     database.close().await;
     tokio::task::spawn_blocking(move || drop(cluster)).await.unwrap();
 }

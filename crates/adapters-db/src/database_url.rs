@@ -1,4 +1,4 @@
-//! What a database URL says.
+//! The database URL of the configuration.
 
 use crate::error::OpenError;
 use sea_orm::sqlx::ConnectOptions;
@@ -6,9 +6,9 @@ use sea_orm::sqlx::postgres::PgConnectOptions;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where a database is.
+/// Which database a URL names.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum DatabaseUrl {
     /// `sqlite::memory:`, gone with the process.
     Memory,
     /// `sqlite://PATH`.
@@ -17,24 +17,23 @@ pub(crate) enum Place {
     Postgres(Box<PgConnectOptions>),
 }
 
-/// Whether a database can be opened by this URL, as far as the URL itself tells.
+/// Whether the URL is well formed. The database itself isn't asked.
 #[must_use]
 pub fn is_database_url(url: &str) -> bool {
-    Place::parse(url).is_ok()
+    DatabaseUrl::parse(url).is_ok()
 }
 
-/// The file of the database that this URL names, where there is none yet.
+/// The path of the `SQLite` file that the URL names, if there is no such file yet.
 #[must_use]
 pub fn missing_file(url: &str) -> Option<PathBuf> {
-    match Place::parse(url) {
-        Ok(Place::File(path)) if !path.exists() => Some(path),
+    match DatabaseUrl::parse(url) {
+        Ok(DatabaseUrl::File(path)) if !path.exists() => Some(path),
         _ => None,
     }
 }
 
-impl Place {
-    /// Reads the URL of the configuration. The path of a file stands as it is: nothing in it is
-    /// decoded.
+impl DatabaseUrl {
+    /// Parses a URL. The path of a file is taken as it is: nothing in it is percent-decoded.
     pub(crate) fn parse(url: &str) -> Result<Self, OpenError> {
         if let Some(rest) = url.strip_prefix("sqlite:") {
             return Self::parse_sqlite(rest);
@@ -73,7 +72,7 @@ impl Place {
         Ok(Self::File(path))
     }
 
-    /// Makes the folder of a file where that is asked for, else makes sure that the file is there.
+    /// Creates the folder of a file if `make_missing` says so, else checks that the file exists.
     pub(crate) fn prepare(&self, make_missing: bool) -> Result<(), OpenError> {
         match self {
             Self::File(path) if make_missing => {
@@ -86,7 +85,7 @@ impl Place {
         }
     }
 
-    /// Whether both are one database by what they say. Two names of one server are not recognised.
+    /// Whether both URLs name the same database. Two host names of one server count as two.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(one), Self::File(other)) => one == other || same_file(one, other),
@@ -98,7 +97,7 @@ impl Place {
         }
     }
 
-    /// How messages name the database; without the password.
+    /// The database's name for messages, without the password.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Memory => "in memory".to_owned(),
@@ -115,8 +114,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Whether a character of the password ends the host, as a `#` does, so that what was meant as the user would be
-/// taken for the host.
+/// Whether a bare `#`, `/` or `?` of the password cuts the URL short, so that the user would be read as the host.
 fn has_bare_password(url: &str) -> bool {
     let (before_query, query) = url.split_once('?').unwrap_or((url, ""));
     let (_, rest) = before_query.split_once("://").unwrap_or(("", before_query));
@@ -133,12 +131,12 @@ fn wrong(why: &str) -> OpenError {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::DatabaseUrl;
     use std::path::Path;
 
     fn file_of(url: &str) -> std::path::PathBuf {
-        match Place::parse(url).unwrap() {
-            Place::File(path) => path,
+        match DatabaseUrl::parse(url).unwrap() {
+            DatabaseUrl::File(path) => path,
             other => panic!("{other:?}"),
         }
     }
@@ -165,15 +163,15 @@ mod tests {
 
     #[test]
     fn memory_has_no_file() {
-        assert!(matches!(Place::parse("sqlite::memory:").unwrap(), Place::Memory));
-        assert!(matches!(Place::parse("sqlite://:memory:").unwrap(), Place::Memory));
+        assert!(matches!(DatabaseUrl::parse("sqlite::memory:").unwrap(), DatabaseUrl::Memory));
+        assert!(matches!(DatabaseUrl::parse("sqlite://:memory:").unwrap(), DatabaseUrl::Memory));
     }
 
     #[test]
     fn what_is_no_database_url_is_refused_and_not_repeated() {
         for url in ["", "mysql://me:secret@here/db", "sqlite://", "sqlite://x.db?mode=rwc", "postgres://me:secret@[/db"]
         {
-            let message = Place::parse(url).unwrap_err().to_string();
+            let message = DatabaseUrl::parse(url).unwrap_err().to_string();
             assert!(message.starts_with("the database URL can't be used: "), "{message}");
             assert!(!message.contains("secret"), "{message}");
         }
@@ -189,18 +187,18 @@ mod tests {
             "postgres://me:se?cret@db/platen",
             "postgres://me:12?cret@db/platen",
         ] {
-            let message = Place::parse(url).unwrap_err().to_string();
+            let message = DatabaseUrl::parse(url).unwrap_err().to_string();
             assert!(message.contains("with # / ? @ % in the password written as %23 %2F %3F %40 %25"), "{message}");
             assert!(!message.contains("cret"), "{message}");
         }
         for url in ["postgres://me:se%23c@ret@db/pl%40ten", "postgres://db/platen?password=se@cret", "postgres://db"] {
-            assert!(Place::parse(url).is_ok(), "{url}");
+            assert!(DatabaseUrl::parse(url).is_ok(), "{url}");
         }
     }
 
     #[test]
     fn a_name_does_not_show_the_password() {
-        let place = Place::parse("postgres://me:secret@db.example:5433/platen").unwrap();
-        assert_eq!(place.name(), "\"platen\" at db.example:5433");
+        let url = DatabaseUrl::parse("postgres://me:secret@db.example:5433/platen").unwrap();
+        assert_eq!(url.name(), "\"platen\" at db.example:5433");
     }
 }
