@@ -50,12 +50,12 @@ async fn a_database_that_takes_no_writes_makes_requests_wait_then_turns_them_awa
     // It answers questions, but takes no writes: it isn't ready.
     assert!(stored(&database).await == ["before"]);
     let mut tries = 0;
-    while database.ping().await.is_ok() {
+    while database.check_ready().await.is_ok() {
         // Once nothing waits any more it can't be known; another request makes it known.
         let waiting = logs.add(ACME, a_log_entry("meanwhile"));
         let (_, pinged) = tokio::join!(waiting, async {
             tokio::time::sleep(Duration::from_millis(1900)).await;
-            database.ping().await
+            database.check_ready().await
         });
         tries += 1;
         if pinged.is_err() {
@@ -70,7 +70,7 @@ async fn a_database_that_takes_no_writes_makes_requests_wait_then_turns_them_awa
         tries += 1;
         assert!(tries < 60, "still {error:?}");
     }
-    database.ping().await.unwrap();
+    database.check_ready().await.unwrap();
     let kept: BTreeSet<String> = stored(&database).await.into_iter().collect();
     for (number, outcome) in outcomes.iter().enumerate() {
         // Of those that waited it isn't known.
