@@ -102,7 +102,6 @@ macro_rules! store_contract {
                     concurrent_entries_all_land,
                     an_entry_that_was_begun_ends_without_its_caller,
                     slow_readers_keep_nobody_waiting,
-                    a_list_holds_a_resource_that_is_renamed_meanwhile_once,
                 }
                 log_filter {
                     each_text_filter_sees_its_own_member,
