@@ -7,7 +7,6 @@
 //! Organizations of resources, log entries, crash reports and statuses are not foreign keys: checking one would lock
 //! the row of the organization with every write.
 
-use crate::text_head::head_of;
 use async_trait::async_trait;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{
@@ -33,6 +32,9 @@ impl MigrationTrait for Initial {
         }
         for index in indexes() {
             manager.create_index(index).await?;
+        }
+        for sql in EXPRESSION_INDEXES {
+            manager.get_connection().execute_unprepared(sql).await?;
         }
         let first = Query::insert()
             .into_table("fleet_version")
@@ -246,6 +248,21 @@ fn record_tables(texts: Texts) -> Vec<TableCreateStatement> {
     ]
 }
 
+/// Indexes of the first characters of a text, which the schema builder can't write for `SQLite`.
+const EXPRESSION_INDEXES: [&str; 4] = [
+    // Lists of one type.
+    "CREATE INDEX resource_by_type ON resource
+        (organization_id, domain, substr(type_folded, 1, 128), name_sort, guid)",
+    // The PMM lookup, the winner first (decision T20).
+    "CREATE INDEX resource_by_pmm ON resource
+        (organization_id, substr(profile_group_folded, 1, 128), substr(media_folded, 1, 128),
+         substr(mode_folded, 1, 128), modified_at DESC, guid)
+        WHERE mode_folded IS NOT NULL",
+    // The filters Source and Computer, in the order of the answer.
+    "CREATE INDEX log_entry_by_source ON log_entry (organization_id, substr(source_folded, 1, 128), received_at, id)",
+    "CREATE INDEX log_entry_by_computer ON log_entry (organization_id, substr(computer_folded, 1, 128), received_at, id)",
+];
+
 /// The indexes beside those of primary keys and unique columns, each with the query that uses it.
 fn indexes() -> Vec<IndexCreateStatement> {
     let newest = IndexOrder::Desc;
@@ -261,24 +278,6 @@ fn indexes() -> Vec<IndexCreateStatement> {
         index("resource_use", "resource_use_of_resource").col("organization_id").col("resource_guid").take(),
         // Lists of all types, in the order of the answer (decision T19).
         index("resource", "resource_by_name").col("organization_id").col("domain").col("name_sort").col("guid").take(),
-        // Lists of one type.
-        index("resource", "resource_by_type")
-            .col("organization_id")
-            .col("domain")
-            .col(head_of("type_folded"))
-            .col("name_sort")
-            .col("guid")
-            .take(),
-        // The PMM lookup, the winner first (decision T20).
-        index("resource", "resource_by_pmm")
-            .col("organization_id")
-            .col(head_of("profile_group_folded"))
-            .col(head_of("media_folded"))
-            .col(head_of("mode_folded"))
-            .col(("modified_at", newest.clone()))
-            .col("guid")
-            .and_where(Expr::col("mode_folded").is_not_null())
-            .take(),
         // Resources of other organizations (decision T15), the newest first.
         index("resource", "resource_anywhere")
             .col("guid")
@@ -293,19 +292,6 @@ fn indexes() -> Vec<IndexCreateStatement> {
         index("discarded_blob", "discarded_blob_by_age").col("discarded_at").col("blob_key").take(),
         // Lists and retention, in the order of the answer (decision L8).
         index("log_entry", "log_entry_by_time").col("organization_id").col("received_at").col("id").take(),
-        // The filters Source and Computer, in the order of the answer.
-        index("log_entry", "log_entry_by_source")
-            .col("organization_id")
-            .col(head_of("source_folded"))
-            .col("received_at")
-            .col("id")
-            .take(),
-        index("log_entry", "log_entry_by_computer")
-            .col("organization_id")
-            .col(head_of("computer_folded"))
-            .col("received_at")
-            .col("id")
-            .take(),
         // Lists and retention of crash reports.
         index("crash_report", "crash_report_by_time").col("organization_id").col("received_at").col("id").take(),
         // Lists of refusals, and which are too old.
