@@ -66,7 +66,7 @@ async fn slow_uploads_use_up_their_turns_and_nothing_else() {
         assert!(connection.send(format!("{begun}--b\r\n")));
         slow.push(connection);
     }
-    let try_upload = async || client.try_upload("2030-01-01T00:00:00Z", GUID, "Label", b"content").await.unwrap();
+    let try_upload = async || client.try_upload("2026-10-01T00:00:00Z", GUID, "Label", b"content").await.unwrap();
     // They are admitted one after the other.
     eventually("all turns are taken", async || try_upload().await.status() == 503).await;
     let refused = try_upload().await;

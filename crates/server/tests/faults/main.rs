@@ -32,7 +32,7 @@ async fn log(client: &Client, text: &str) -> u16 {
 
 /// Updates the resource; the status.
 async fn update(client: &Client, minute: u32, content: &[u8]) -> u16 {
-    let timestamp = format!("2030-01-01T00:{minute:02}:00Z");
+    let timestamp = format!("2026-10-01T00:{minute:02}:00Z");
     status(client.try_upload(&timestamp, GUID, "Label", content)).await
 }
 

@@ -188,7 +188,7 @@ async fn a_bucket_that_fails_is_500_soon_and_not_ready_until_it_is_back_and_noth
         bucket(&site).misbehave("", fault, usize::MAX);
         let path = format!("/api/v2/resource/{GUID}");
         failed(fault, client.get(&path)).await;
-        failed(fault, client.upload_at("2030-01-01T00:00:00Z", GUID, b"newer")).await;
+        failed(fault, client.upload_at("2026-10-01T00:00:00Z", GUID, b"newer")).await;
         failed(fault, async { client.try_report_crash("RIP", "main", b"dump").await.unwrap() }).await;
         assert_eq!(readiness(&server).await, 503, "{fault:?}");
         // What needs no content goes on.
@@ -199,7 +199,7 @@ async fn a_bucket_that_fails_is_500_soon_and_not_ready_until_it_is_back_and_noth
         assert!(client.download(GUID).await == content, "{fault:?}");
     }
     assert!(!site.read("server.err").contains(SECRET));
-    assert_eq!(client.upload_at("2030-01-01T00:00:00Z", GUID, b"newer").await.status(), 200);
+    assert_eq!(client.upload_at("2026-10-01T00:00:00Z", GUID, b"newer").await.status(), 200);
     assert_eq!(client.download(GUID).await, b"newer");
     server.stop();
     let told = site.run("blobs check").succeeded();
