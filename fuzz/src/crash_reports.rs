@@ -4,13 +4,13 @@ use crate::bench::{ACME, Bench, LIMITS, assert_storable, cuts, receive, refusal}
 use crate::split_first;
 use bytes::Bytes;
 use domain::checksum::Sha1Checksum;
-use domain::crash_report::{CrashHeaders, CrashReportRepository, CrashReportService, Place, StoredCrashReport};
+use domain::crash_report::{AddCrashReport, CrashReportRepository, CrashReportService, PartRole, StoredCrashReport};
 use domain::error::Reason;
 use domain::testing::a_caller;
 use futures_executor::block_on;
 use std::sync::Arc;
 
-/// All that is left after a body, and what the client is told.
+/// What is stored after a body, and what is answered.
 type Left = (Result<Option<String>, Reason>, Option<StoredCrashReport>, Vec<Bytes>);
 
 /// The first byte says where the body is cut. Whatever it holds, a report is stored with its contents, or nothing is.
@@ -30,8 +30,8 @@ fn add(pieces: Vec<Bytes>) -> Left {
     let (store, blobs) = (Arc::clone(&bench.store), Arc::clone(&bench.blobs));
     let (clock, ids) = (Arc::clone(&bench.clock), Arc::clone(&bench.ids));
     let service = CrashReportService::new(store.clone(), blobs, store, clock, ids, LIMITS);
-    let headers = CrashHeaders { application_name: Some("a\0b".to_owned()), os: None };
-    let outcome = receive(pieces, async |mut parts| service.add(&caller, &headers, &mut *parts).await);
+    let command = AddCrashReport::new(Some("a\0b"), None);
+    let outcome = receive(pieces, async |mut parts| service.add(&caller, command, &mut *parts).await);
     let refused = refusal(&outcome);
     let Ok(received) = outcome else {
         return (Err(refused.expect("it failed")), None, bench.contents());
@@ -47,7 +47,7 @@ fn check((outcome, report, contents): &Left) {
         return;
     };
     let report = report.as_ref().expect("what was answered 200 is there");
-    assert_eq!(note.is_some(), report.note.is_some(), "what was dropped is told");
+    assert_eq!(note.is_some(), report.note.is_some(), "the answer names what was dropped");
     assert_eq!(contents.len(), report.parts.len(), "each part has its content, and no other is left behind");
     let (mut sizes, mut sums): (Vec<_>, Vec<_>) =
         report.parts.iter().map(|part| (part.size, part.checksum.to_string())).unzip();
@@ -61,10 +61,10 @@ fn check((outcome, report, contents): &Left) {
         list.sort_unstable();
     }
     assert_eq!((sizes, sums), (kept, found));
-    for place in [Place::CallStack, Place::Xml, Place::Dump] {
+    for place in [PartRole::CallStack, PartRole::Xml, PartRole::Dump] {
         let taken = report.parts.iter().filter(|part| part.place == place).count();
         assert!(taken <= 1, "{place:?} is taken {taken} times");
-        assert!(place != Place::CallStack || taken == 1, "a report has a call stack");
+        assert!(place != PartRole::CallStack || taken == 1, "a report has a call stack");
     }
     for part in &report.parts {
         let texts = [&part.name, &part.file_name, &part.content_type];

@@ -2,14 +2,21 @@
 //! rule of its own: each function calls what the handlers call.
 
 use crate::answer::Format;
+use crate::device::status::DeviceStatusBody;
 use crate::error::ApiError;
 use crate::extract::coding::Coding;
 use crate::extract::content_type::{require_json, require_multipart};
 use crate::extract::credentials;
 use crate::extract::headers::joined;
+use crate::extract::json;
 use crate::extract::multipart::MultipartParts;
+use crate::log::add::LogEntryBody;
+use crate::log::list::LogFilterBody;
 use crate::middleware::client::{self, Network};
+pub use crate::resource::add::read_description;
 use crate::resource::conditional::{Delivery, Validators, decide, http_date, timestamp};
+use crate::resource::list::ResourceFilterBody;
+use crate::resource::pmm::PmmQueryBody;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
@@ -17,11 +24,45 @@ use actix_web::test::TestRequest;
 use bytes::Bytes;
 use domain::access::SentCredentials;
 use domain::body::PartSource;
+use domain::device_status::UpdateDeviceStatus;
+use domain::error::{Failure, Outcome, Reason};
+use domain::log_entry::{AddLog, LogFilter};
+use domain::resource::{ListFilter, PmmKey};
 use domain::timestamp::Timestamp;
+use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::net::IpAddr;
 use std::ops::Range;
 use tokio::sync::mpsc;
+
+/// The body of POST /api/v2/log.
+pub fn add_log(body: &[u8]) -> Outcome<AddLog> {
+    command::<LogEntryBody, _>(body)
+}
+
+/// The body of POST /api/v2/log/list.
+pub fn log_filter(body: &[u8]) -> Outcome<LogFilter> {
+    command::<LogFilterBody, _>(body)
+}
+
+/// The body of POST /api/v2/device/status.
+pub fn update_device_status(body: &[u8]) -> Outcome<UpdateDeviceStatus> {
+    command::<DeviceStatusBody, _>(body)
+}
+
+/// The body of POST /api/v2/resource/list.
+pub fn list_filter(body: &[u8]) -> Outcome<ListFilter> {
+    command::<ResourceFilterBody, _>(body)
+}
+
+/// The body of POST /api/v2/resource/pmminfo.
+pub fn pmm_key(body: &[u8]) -> Outcome<PmmKey> {
+    command::<PmmQueryBody, _>(body)
+}
+
+fn command<Body: DeserializeOwned + Default, Command: TryFrom<Body, Error = Failure>>(body: &[u8]) -> Outcome<Command> {
+    json::parse::<Body>(body).map_err(|problem| Reason::JsonInvalid.because(problem))?.try_into()
+}
 
 /// The parts of a body, and what feeds it: each piece arrives when the one before was taken.
 pub fn parts(pieces: Vec<Bytes>, boundary: &str) -> (impl PartSource + use<>, impl Future<Output = ()> + use<>) {

@@ -27,7 +27,8 @@ impl MigrationName for Initial {
 impl MigrationTrait for Initial {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let text = Texts { backend: manager.get_database_backend() };
-        for table in access_tables(text).into_iter().chain(fleet_tables(text)).chain(record_tables(text)) {
+        let tables = [access_tables(text), fleet_tables(text), record_tables(text), service_tables()];
+        for table in tables.into_iter().flatten() {
             manager.create_table(table).await?;
         }
         for index in indexes() {
@@ -227,6 +228,12 @@ fn record_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(text("queue_amount"))
             .primary_key(Index::create().col("organization_id").col("device_guid"))
             .take(),
+    ]
+}
+
+/// What the service itself keeps: refused requests, and rows that readiness writes.
+fn service_tables() -> Vec<TableCreateStatement> {
+    vec![
         table("refusal")
             .col(big_pk_auto("id"))
             .col(big_integer("received_at"))

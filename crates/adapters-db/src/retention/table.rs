@@ -151,7 +151,7 @@ pub(super) async fn remove<T: RetainedTable>(
 
 fn select_oldest<T: RetainedTable>(from: Option<RemovalCursor>) -> Select<T> {
     let from = from.map_or((i64::MIN, i64::MIN), |from| (from.organization.0, from.received.as_micros()));
-    let position = Expr::tuple([T::ORGANIZATION, T::RECEIVED].map(|column| column.into_expr()));
+    let position = Expr::tuple([T::ORGANIZATION, T::RECEIVED].map(ColumnTrait::into_expr));
     T::find()
         .select_only()
         .columns([T::ORGANIZATION, T::RECEIVED])
@@ -176,7 +176,7 @@ fn select_old<T: RetainedTable>(span: &Span) -> Select<T> {
 
 /// The records of a span up to the one at `last`.
 fn up_to<T: RetainedTable>(span: &Span, last: Position<T>) -> Condition {
-    let position = Expr::tuple([T::RECEIVED, T::ID].map(|column| column.into_expr()));
+    let position = Expr::tuple([T::RECEIVED, T::ID].map(ColumnTrait::into_expr));
     Condition::all()
         .add(T::ORGANIZATION.eq(span.from.organization.0))
         .add(T::RECEIVED.gte(span.from.received.as_micros()))
