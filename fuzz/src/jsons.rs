@@ -43,7 +43,7 @@ fn outcomes(body: &[u8]) -> impl Debug + PartialEq + use<> {
 
 /// Adds a log entry.
 fn log(body: &[u8]) -> (Option<Reason>, Vec<ListedLogEntry>) {
-    let (bench, caller) = (Bench::registered(), a_caller(ACME));
+    let bench = Bench::registered();
     let logs = LogService::new(bench.store.clone(), bench.store.clone(), bench.clock.clone());
     let refused = refusal(&add_log(&logs, body));
     let ann = LogFilterInput { user: Some("ann".to_owned()), ..LogFilterInput::default() };

@@ -13,7 +13,7 @@ use crate::extract::multipart::MultipartParts;
 use crate::log::add::LogEntryBody;
 use crate::log::list::LogFilterBody;
 use crate::middleware::client::{self, Network};
-pub use crate::resource::add::read_description;
+use crate::resource::add;
 use crate::resource::conditional::{Delivery, Validators, decide, http_date, timestamp};
 use crate::resource::list::ResourceFilterBody;
 use crate::resource::pmm::PmmQueryBody;
@@ -27,7 +27,7 @@ use domain::body::PartSource;
 use domain::device_status::UpdateDeviceStatus;
 use domain::error::{Failure, Outcome, Reason};
 use domain::log_entry::{AddLog, LogFilter};
-use domain::resource::{ListFilter, PmmKey};
+use domain::resource::{ListFilter, PmmKey, StoreResourceInput};
 use domain::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 use std::future::Future;
@@ -58,6 +58,11 @@ pub fn list_filter(body: &[u8]) -> Outcome<ListFilter> {
 /// The body of POST /api/v2/resource/pmminfo.
 pub fn pmm_key(body: &[u8]) -> Outcome<PmmKey> {
     command::<PmmQueryBody, _>(body)
+}
+
+/// The part JsonString of POST /api/v2/resource.
+pub fn read_description(text: &[u8]) -> Outcome<StoreResourceInput> {
+    add::read_description(text)
 }
 
 fn command<Body: DeserializeOwned + Default, Command: TryFrom<Body, Error = Failure>>(body: &[u8]) -> Outcome<Command> {
@@ -107,7 +112,7 @@ impl Head {
 
     fn request(&self, method: Method) -> HttpRequest {
         let request = TestRequest::default().method(method);
-        self.0.iter().fold(request, |request, header| request.append_header(header)).to_http_request()
+        self.0.iter().fold(request, TestRequest::append_header).to_http_request()
     }
 
     pub fn has(&self, name: &str) -> bool {
