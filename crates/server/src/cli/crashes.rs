@@ -6,8 +6,8 @@ mod stack;
 use super::export::{Destination, Folder, Names};
 use super::failure::Failure;
 use super::listing::json_line;
-use super::look::{Register, look};
-use super::names::{Beginning, Computers};
+use super::look::look;
+use super::names::{self, Beginning, Computers, Register};
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
 use super::values;
@@ -53,7 +53,7 @@ pub(super) enum CrashesCommand {
 #[derive(Debug, Args)]
 pub(super) struct Report {
     /// Id of the report, as its client got it in the header Crash-Report-Id, or the beginning of the id
-    #[arg(value_name = "ID", value_parser = values::id)]
+    #[arg(value_name = "ID", value_parser = names::id)]
     id: String,
     /// Only if it is of this organization
     #[arg(long, value_name = "NAME")]

@@ -2,7 +2,8 @@
 
 use super::failure::Failure;
 use super::listing::Listing;
-use super::look::{Look, Register, look};
+use super::look::{Look, look};
+use super::names::Register;
 use super::output::Out;
 use super::table::{Cell, Color, Column, Screen};
 use super::values;

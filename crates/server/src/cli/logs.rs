@@ -2,8 +2,8 @@
 
 use super::failure::Failure;
 use super::listing::Listing;
-use super::look::{Look, Period, Register, look};
-use super::names::Computers;
+use super::look::{Look, Period, look};
+use super::names::{Computers, Register};
 use super::output::{self, Out, ReaderGone, is_stdout_read};
 use super::table::{Cell, Column, Screen};
 use crate::config::Config;

@@ -6,10 +6,8 @@ use super::values;
 use crate::config::Config;
 use crate::wiring;
 use adapters_db::Database;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
-use domain::caller::OrganizationId;
-use domain::inspection::{InspectionRepository, RegisteredOrganization};
 use domain::timestamp::Timestamp;
 use std::io::{BufWriter, stdout};
 use std::process::ExitCode;
@@ -66,41 +64,5 @@ pub(super) async fn look(
     match done.and(shown) {
         Err(error) if !error.is::<ReaderGone>() => Err(error.into()),
         _ => Ok(ExitCode::SUCCESS),
-    }
-}
-
-/// The organizations whose records are shown.
-pub(super) struct Register(Vec<RegisteredOrganization>);
-
-impl Register {
-    /// All of them, or the one that is named, which must be registered.
-    pub(super) async fn read(inspection: &dyn InspectionRepository, name: Option<&str>) -> Result<Self> {
-        let found = inspection.organizations(name.map(str::to_owned)).await?;
-        match name {
-            Some(name) if found.is_empty() => bail!("organization \"{name}\" is not registered"),
-            _ => Ok(Self(found)),
-        }
-    }
-
-    /// By name.
-    pub(super) fn organizations(&self) -> &[RegisteredOrganization] {
-        &self.0
-    }
-
-    pub(super) fn ids(&self) -> Vec<OrganizationId> {
-        self.0.iter().map(|organization| organization.id).collect()
-    }
-
-    pub(super) fn knows(&self, id: OrganizationId) -> bool {
-        self.find(id).is_some()
-    }
-
-    /// The name of an organization; empty for others.
-    pub(super) fn name(&self, id: OrganizationId) -> &str {
-        self.find(id).map_or("", |organization| &organization.name)
-    }
-
-    fn find(&self, id: OrganizationId) -> Option<&RegisteredOrganization> {
-        self.0.iter().find(|organization| organization.id == id)
     }
 }

@@ -1,11 +1,48 @@
-//! How commands find records: computers and devices by name or GUID, ids by their beginning.
+//! How commands find records: organizations by name, computers by name or GUID, ids by their beginning.
 
-use super::look::Register;
 use anyhow::{Result, bail};
+use domain::caller::OrganizationId;
 use domain::fleet::{Computer, FleetOrganization, FleetService};
-use domain::guid::ComputerGuid;
+use domain::guid::{ComputerGuid, ResourceGuid};
+use domain::inspection::{InspectionRepository, RegisteredOrganization};
 use domain::text::Folded;
 use std::fmt::Display;
+
+/// The organizations whose records are shown.
+pub(super) struct Register(Vec<RegisteredOrganization>);
+
+impl Register {
+    /// All of them, or the one that is named, which must be registered.
+    pub(super) async fn read(inspection: &dyn InspectionRepository, name: Option<&str>) -> Result<Self> {
+        let found = inspection.organizations(name.map(str::to_owned)).await?;
+        match name {
+            Some(name) if found.is_empty() => bail!("organization \"{name}\" is not registered"),
+            _ => Ok(Self(found)),
+        }
+    }
+
+    /// By name.
+    pub(super) fn organizations(&self) -> &[RegisteredOrganization] {
+        &self.0
+    }
+
+    pub(super) fn ids(&self) -> Vec<OrganizationId> {
+        self.0.iter().map(|organization| organization.id).collect()
+    }
+
+    pub(super) fn knows(&self, id: OrganizationId) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// The name of an organization; empty for others.
+    pub(super) fn name(&self, id: OrganizationId) -> &str {
+        self.find(id).map_or("", |organization| &organization.name)
+    }
+
+    fn find(&self, id: OrganizationId) -> Option<&RegisteredOrganization> {
+        self.0.iter().find(|organization| organization.id == id)
+    }
+}
 
 /// The registered computers of the organizations that a command looks at.
 #[derive(Default)]
@@ -89,6 +126,12 @@ impl KnownComputer {
     }
 }
 
+/// Reads the id of a record, or the beginning of one.
+pub(super) fn id(text: &str) -> Result<String, String> {
+    let is_id = Beginning::parse(text).is_some() || ResourceGuid::parse(text).is_some();
+    if is_id { Ok(text.to_owned()) } else { Err("it is not a GUID or the beginning of one".to_owned()) }
+}
+
 /// Collects the ids that begin as an operator wrote. Only the first few are kept.
 pub(super) struct Beginning {
     digits: String,
@@ -170,5 +213,6 @@ mod tests {
         assert!(only("88de").unwrap_err().contains("several begin with 88de"));
         assert_eq!(only("99"), Err("there is no resource 99".to_owned()));
         assert!(Beginning::parse("RIP-01").is_none() && Beginning::parse("").is_none());
+        assert!(id("6f9619ff-8b86-d011-b42d-00c04fc964ff").is_ok() && id("6F96").is_ok() && id("RIP-01").is_err());
     }
 }

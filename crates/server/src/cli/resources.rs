@@ -3,8 +3,8 @@
 use super::export::Destination;
 use super::failure::Failure;
 use super::listing::{Listing, json_line};
-use super::look::{Look, Register, look};
-use super::names::Beginning;
+use super::look::{Look, look};
+use super::names::{self, Beginning, Register};
 use super::output::Out;
 use super::table::{Cell, Column, Screen};
 use super::values;
@@ -66,7 +66,7 @@ fn domain(text: &str) -> Result<Domain, String> {
 #[derive(Debug, Args)]
 pub(super) struct Resource {
     /// ResourceGUID, or the beginning of one
-    #[arg(value_name = "GUID", value_parser = values::id)]
+    #[arg(value_name = "GUID", value_parser = names::id)]
     guid: String,
     /// Only that of this organization
     #[arg(long, value_name = "NAME")]

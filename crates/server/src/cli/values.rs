@@ -1,6 +1,5 @@
 //! Values of the command line that several commands take, and how they show some.
 
-use super::names::Beginning;
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
 use crate::config::duration;
@@ -8,12 +7,6 @@ use crate::wiring;
 use anyhow::Result;
 use domain::timestamp::Timestamp;
 use std::time::Duration;
-
-/// Reads the id of a record, or the beginning of one.
-pub(super) fn id(text: &str) -> Result<String, String> {
-    let is_id = Beginning::parse(text).is_some() || domain::guid::ResourceGuid::parse(text).is_some();
-    if is_id { Ok(text.to_owned()) } else { Err("it is not a GUID or the beginning of one".to_owned()) }
-}
 
 /// Reads a duration, such as `1h`.
 pub(super) fn since(text: &str) -> Result<Duration, String> {
@@ -80,8 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_an_id_or_a_duration_is_refused() {
-        assert!(id("6f9619ff-8b86-d011-b42d-00c04fc964ff").is_ok() && id("6F96").is_ok() && id("RIP-01").is_err());
+    fn what_is_not_a_duration_is_refused() {
         assert_eq!(since("2d"), Ok(Duration::from_hours(48)));
         assert!(since("yesterday").unwrap_err().contains("such as 1h"));
     }

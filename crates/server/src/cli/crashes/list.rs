@@ -2,8 +2,8 @@
 
 use super::{content, head, stack};
 use crate::cli::listing::Listing;
-use crate::cli::look::{Look, Period, Register};
-use crate::cli::names::Computers;
+use crate::cli::look::{Look, Period};
+use crate::cli::names::{Computers, Register};
 use crate::cli::output::Out;
 use crate::cli::table::{Cell, Column, Screen};
 use crate::cli::values;

@@ -2,7 +2,8 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::listing::Listing;
-use crate::cli::look::{Look, Register, look};
+use crate::cli::look::{Look, look};
+use crate::cli::names::Register;
 use crate::cli::output::Out;
 use crate::cli::table::{Cell, Column, Screen};
 use crate::config::Config;
