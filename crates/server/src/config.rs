@@ -15,11 +15,10 @@ pub(crate) use layers::Layers;
 pub(crate) use values::{Address, duration_of as duration};
 
 use adapters_blob::{AccessKey, BlobConfig, S3Config};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use domain::limits::Limits;
 use domain::retention::RetentionPolicy;
 use http_actix::{Network, UploadBounds};
-use layers::Raw;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -141,117 +140,79 @@ impl Config {
         Self::of(&Layers::read(Some(file), std::iter::empty())?)
     }
 
-    /// What the layers mean, if every value of them is usable.
+    /// The configuration of these layers, if every value is usable.
     pub(crate) fn of(layers: &Layers) -> Result<Self> {
+        let size = |name| layers.required(name, values::size);
+        let bound = |name| layers.required(name, values::bound);
         Ok(Self {
             http: Http {
                 listener: listener(layers, "http.bind", "http.bind_file")?,
-                base_path: required(layers, "http.base_path", values::base_path)?,
-                workers: optional(layers, "http.workers", values::count)?.map_or_else(cores, usize::from),
-                read_timeout: required(layers, "http.read_timeout", values::positive_duration)?,
-                trusted_proxies: required(layers, "http.trusted_proxies", values::networks)?,
+                base_path: layers.required("http.base_path", values::base_path)?,
+                workers: layers.optional("http.workers", values::count)?.map_or_else(cores, usize::from),
+                read_timeout: layers.required("http.read_timeout", values::positive_duration)?,
+                trusted_proxies: layers.required("http.trusted_proxies", values::networks)?,
                 tls: tls_files(layers)?,
             },
             ops: listener(layers, "ops.bind", "ops.bind_file")?,
             database: Database {
                 url: database_url(layers)?.into(),
-                max_connections: required(layers, "database.max_connections", values::count)?.into(),
+                max_connections: layers.required("database.max_connections", values::count)?.into(),
             },
             blobs: Blobs {
                 place: blob_place(layers)?,
-                discarded_grace: required(layers, "blobs.discarded_grace", values::duration)?,
+                discarded_grace: layers.required("blobs.discarded_grace", values::duration)?,
             },
             limits: Limits {
-                max_resource_size: required(layers, "limits.max_resource_size", values::size)?,
-                max_crash_report_size: required(layers, "limits.max_crash_report_size", values::size)?,
-                max_json_size: required(layers, "limits.max_json_size", values::size)?,
-                max_timestamp_ahead: max_timestamp_ahead(layers)?,
+                max_resource_size: size("limits.max_resource_size")?,
+                max_crash_report_size: size("limits.max_crash_report_size")?,
+                max_json_size: size("limits.max_json_size")?,
+                // An empty text means that there is no limit (decision T4).
+                max_timestamp_ahead: layers.required("limits.max_timestamp_ahead", |value| {
+                    if value.text.is_empty() { Some(None) } else { values::duration(value).map(Some) }
+                })?,
             },
             abuse: Abuse {
-                max_failed_authentications: required(layers, "abuse.max_failed_authentications", values::bound)?,
-                failure_window: required(layers, "abuse.failure_window", values::positive_duration)?,
+                max_failed_authentications: bound("abuse.max_failed_authentications")?,
+                failure_window: layers.required("abuse.failure_window", values::positive_duration)?,
                 uploads: UploadBounds {
-                    of_organization: required(layers, "abuse.max_uploads_per_organization", values::bound)?,
-                    in_all: required(layers, "abuse.max_uploads", values::bound)?,
+                    of_organization: bound("abuse.max_uploads_per_organization")?,
+                    in_all: bound("abuse.max_uploads")?,
                 },
             },
             retention: RetentionPolicy {
-                logs: optional(layers, "retention.logs", values::age)?,
-                crash_reports: optional(layers, "retention.crash_reports", values::age)?,
+                logs: layers.optional("retention.logs", values::age)?,
+                crash_reports: layers.optional("retention.crash_reports", values::age)?,
             },
             log: Log {
-                format: optional(layers, "log.format", log_format)?,
-                level: optional(layers, "log.level", values::log_level)?,
+                format: layers.optional("log.format", |value| {
+                    values::choice(value, &[("text", LogFormat::Text), ("json", LogFormat::Json)])
+                })?,
+                level: layers.optional("log.level", values::log_level)?,
             },
-            telemetry: Telemetry { otlp_endpoint: optional(layers, "telemetry.otlp_endpoint", values::http_url)? },
+            telemetry: Telemetry { otlp_endpoint: layers.optional("telemetry.otlp_endpoint", values::http_url)? },
         })
     }
 }
 
-type Parse<T> = fn(&Raw<'_>) -> Option<T>;
-
-fn optional<T>(layers: &Layers, name: &str, parse: Parse<T>) -> Result<Option<T>> {
-    let Some(setting) = layers.get(name) else {
-        return Ok(None);
-    };
-    parse(&setting.raw()).map(Some).ok_or_else(|| setting.refused())
+fn listener(layers: &Layers, bind: &str, bind_file: &str) -> Result<Listener> {
+    Ok(Listener { bind: layers.required(bind, values::address)?, bind_file: layers.path(bind_file)? })
 }
 
-fn required<T>(layers: &Layers, name: &str, parse: Parse<T>) -> Result<T> {
-    let Some(value) = optional(layers, name, parse)? else {
-        let allowed = keys::find(name).map_or("a value", |key| key.allowed);
-        bail!("{name} is not set; allowed is {allowed}");
-    };
-    Ok(value)
-}
-
-fn path(layers: &Layers, name: &str) -> Result<Option<PathBuf>> {
-    Ok(optional(layers, name, values::path)?.map(|path| layers.resolve(name, path)))
-}
-
-/// Unlike for other keys with a default, an empty text means that there is no limit (decision T4).
-fn max_timestamp_ahead(layers: &Layers) -> Result<Option<Duration>> {
-    let name = "limits.max_timestamp_ahead";
-    let is_unlimited = layers.get(name).is_some_and(|setting| setting.raw() == Raw::Text(""));
-    if is_unlimited { Ok(None) } else { optional(layers, name, values::duration) }
+fn tls_files(layers: &Layers) -> Result<Option<TlsFiles>> {
+    let names = ["http.tls_certificate", "http.tls_key"];
+    let files = layers.pair(names, values::path)?;
+    Ok(files.map(|[certificate, key]| TlsFiles {
+        certificate: layers.resolve(names[0], certificate),
+        key: layers.resolve(names[1], key),
+    }))
 }
 
 fn database_url(layers: &Layers) -> Result<String> {
     let name = "database.url";
-    let url = required(layers, name, values::database_url)?;
-    let file = url.strip_prefix("sqlite://").filter(|path| *path != ":memory:");
-    Ok(file.map_or(url.clone(), |path| format!("sqlite://{}", layers.resolve(name, path.into()).display())))
-}
-
-fn listener(layers: &Layers, bind: &str, bind_file: &str) -> Result<Listener> {
-    Ok(Listener { bind: required(layers, bind, values::address)?, bind_file: path(layers, bind_file)? })
-}
-
-/// All keys of the section are checked whatever the kind, so that an error doesn't wait for the day
-/// on which the kind is changed.
-fn blob_place(layers: &Layers) -> Result<BlobConfig> {
-    let kind = required(layers, "blobs.kind", blob_kind)?;
-    let path = layers.resolve("blobs.path", required(layers, "blobs.path", values::path)?);
-    let bucket = match kind {
-        BlobKind::S3 => required(layers, "blobs.bucket", values::host_name)?,
-        BlobKind::Local | BlobKind::Memory => String::new(),
-    };
-    let s3 = S3Config {
-        bucket,
-        prefix: Some(required(layers, "blobs.prefix", values::prefix)?).filter(|prefix| !prefix.is_empty()),
-        region: optional(layers, "blobs.region", values::host_name)?,
-        endpoint: optional(layers, "blobs.endpoint", values::http_url)?,
-        access_key: access_key(layers)?,
-        allow_http: required(layers, "blobs.allow_http", values::switch)?,
-        path_style: required(layers, "blobs.path_style", values::switch)?,
-    };
-    Ok(match kind {
-        BlobKind::Local => BlobConfig::Local { path },
-        BlobKind::S3 => {
-            s3.check().map_err(|misfit| anyhow!("blobs.{misfit}"))?;
-            BlobConfig::S3(s3)
-        }
-        BlobKind::Memory => BlobConfig::Memory,
+    let url = layers.required(name, values::database_url)?;
+    Ok(match url.strip_prefix("sqlite://").filter(|path| *path != ":memory:") {
+        Some(path) => format!("sqlite://{}", layers.resolve(name, path.into()).display()),
+        None => url,
     })
 }
 
@@ -263,42 +224,34 @@ enum BlobKind {
     Memory,
 }
 
-fn blob_kind(raw: &Raw<'_>) -> Option<BlobKind> {
-    match values::text(raw)?.as_str() {
-        "local" => Some(BlobKind::Local),
-        "s3" => Some(BlobKind::S3),
-        "memory" => Some(BlobKind::Memory),
-        _ => None,
-    }
-}
-
-/// Certificate and key, both or none.
-fn tls_files(layers: &Layers) -> Result<Option<TlsFiles>> {
-    let [certificate, key] = ["http.tls_certificate", "http.tls_key"];
-    if optional(layers, certificate, values::path)?.is_none() && optional(layers, key, values::path)?.is_none() {
-        return Ok(None);
-    }
-    let file = |name| required(layers, name, values::path).map(|path| layers.resolve(name, path));
-    Ok(Some(TlsFiles { certificate: file(certificate)?, key: file(key)? }))
-}
-
-/// Key id and secret, both or none.
-fn access_key(layers: &Layers) -> Result<Option<AccessKey>> {
-    let [id, secret] = ["blobs.access_key_id", "blobs.secret_access_key"];
-    let given = |name| optional(layers, name, values::filled_text).map(|value| value.is_some());
-    if !given(id)? && !given(secret)? {
-        return Ok(None);
-    }
-    let half = |name| required(layers, name, values::filled_text).map(SecretString::from);
-    Ok(Some(AccessKey { id: half(id)?, secret: half(secret)? }))
-}
-
-fn log_format(raw: &Raw<'_>) -> Option<LogFormat> {
-    match values::text(raw)?.as_str() {
-        "text" => Some(LogFormat::Text),
-        "json" => Some(LogFormat::Json),
-        _ => None,
-    }
+/// All keys of the section are checked whatever the kind, so that an error doesn't wait for the day
+/// on which the kind is changed.
+fn blob_place(layers: &Layers) -> Result<BlobConfig> {
+    let kinds = [("local", BlobKind::Local), ("s3", BlobKind::S3), ("memory", BlobKind::Memory)];
+    let kind = layers.required("blobs.kind", |value| values::choice(value, &kinds))?;
+    let path = layers.resolve("blobs.path", layers.required("blobs.path", values::path)?);
+    let bucket = match kind {
+        BlobKind::S3 => layers.required("blobs.bucket", values::host_name)?,
+        BlobKind::Local | BlobKind::Memory => String::new(),
+    };
+    let access_key = layers.pair(["blobs.access_key_id", "blobs.secret_access_key"], values::filled_text)?;
+    let s3 = S3Config {
+        bucket,
+        prefix: Some(layers.required("blobs.prefix", values::prefix)?).filter(|prefix| !prefix.is_empty()),
+        region: layers.optional("blobs.region", values::host_name)?,
+        endpoint: layers.optional("blobs.endpoint", values::http_url)?,
+        access_key: access_key.map(|[id, secret]| AccessKey { id: id.into(), secret: secret.into() }),
+        allow_http: layers.required("blobs.allow_http", values::switch)?,
+        path_style: layers.required("blobs.path_style", values::switch)?,
+    };
+    Ok(match kind {
+        BlobKind::Local => BlobConfig::Local { path },
+        BlobKind::S3 => {
+            s3.check().map_err(|misfit| anyhow!("blobs.{misfit}"))?;
+            BlobConfig::S3(s3)
+        }
+        BlobKind::Memory => BlobConfig::Memory,
+    })
 }
 
 fn cores() -> usize {

@@ -40,11 +40,10 @@ const OWN: [(&str, &[&str]); 8] = [
 const TOOLS: [&str; 2] = ["bench", "tidy"];
 
 /// Which crates may use a framework; names are prefixes.
-const FRAMEWORKS: [(&str, &[&str]); 9] = [
+const FRAMEWORKS: [(&str, &[&str]); 8] = [
     ("actix", &["http-actix"]),
     ("anyhow", &["server"]),
     ("clap", &["server"]),
-    ("figment", &["server"]),
     // All metrics are in the list of `metering`.
     ("metrics", &["metering", "server"]),
     ("multer", &["http-actix"]),
@@ -55,7 +54,7 @@ const FRAMEWORKS: [(&str, &[&str]); 9] = [
 ];
 
 /// What only tests may use; names are prefixes.
-const FOR_TESTS: [&str; 4] = ["mockall", "proptest", "s3s", "tempfile"];
+const FOR_TESTS: [&str; 3] = ["mockall", "proptest", "s3s"];
 
 /// The normal dependencies of each crate of the workspace, and whether each is optional.
 fn dependencies() -> BTreeMap<String, BTreeMap<String, bool>> {

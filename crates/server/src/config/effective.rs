@@ -1,8 +1,9 @@
 //! The configuration as it counts, key by key, to be shown: secrets are masked.
 
+use super::cores;
 use super::keys::{KEYS, Key};
-use super::layers::{Layers, Raw};
-use super::{cores, values};
+use super::layers::{Layers, Setting};
+use super::values::{self, Value};
 
 /// What stands for a secret.
 const MASK: &str = "***";
@@ -27,21 +28,17 @@ pub(crate) fn effective(layers: &Layers) -> Vec<Effective> {
 
 fn of_key(layers: &Layers, key: &'static Key) -> Effective {
     let name = key.name;
-    let Some(setting) = layers.get(name) else {
-        let computed = (name == "http.workers").then(|| cores().to_string());
-        let origin = if computed.is_some() { "the number of cores" } else { "not set" };
-        return Effective { name, bare: computed.is_some(), value: computed, origin: origin.to_owned() };
-    };
-    let (value, bare) = match setting.raw() {
-        Raw::Text(text) if key.secret => (masked(name, text), false),
-        Raw::Text(text) => (text.to_owned(), false),
-        _ if key.secret => (MASK.to_owned(), false),
-        Raw::Number(number) => (number, true),
-        Raw::Switch(switch) => (switch.to_string(), true),
-        // No key takes one, so that the configuration was refused before.
-        Raw::Other => (MASK.to_owned(), false),
-    };
-    Effective { name, value: Some(value), bare, origin: setting.origin().to_owned() }
+    match layers.get(name) {
+        Some(Setting { value: Value { text, is_bare }, origin, .. }) => {
+            let (value, bare) = if key.secret { (masked(name, text), false) } else { (text.clone(), *is_bare) };
+            Effective { name, value: Some(value), bare, origin: origin.clone() }
+        }
+        None if name == "http.workers" => {
+            let origin = "the number of cores".to_owned();
+            Effective { name, value: Some(cores().to_string()), bare: true, origin }
+        }
+        None => Effective { name, value: None, bare: false, origin: "not set".to_owned() },
+    }
 }
 
 /// Of a database's URL everything may be shown but the password and the parameters, which may hold one.

@@ -79,20 +79,29 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 /// The key of that name.
-pub(crate) fn find(name: &str) -> Option<&'static Key> {
+pub(crate) fn named(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The keys that are called `name` in their sections.
-pub(crate) fn called(name: &str) -> Vec<&'static str> {
-    let is_called = |key: &&Key| key.name.split_once('.').is_some_and(|(_, called)| called == name);
-    KEYS.iter().filter(is_called).map(|key| key.name).collect()
+/// The key of a section, or why there is none.
+pub(crate) fn find(section: &str, name: &str) -> Result<&'static Key, String> {
+    let known = of_section(section)?;
+    let unknown = || format!("unknown key; section {section} allows {}", known.join(", "));
+    named(&format!("{section}.{name}")).ok_or_else(unknown)
 }
 
-/// The keys of a section, without the section; none if there is no such section.
-pub(crate) fn of_section(section: &str) -> Vec<&'static str> {
+/// The names of the keys of a section, without the section; an error if there is no such section.
+pub(crate) fn of_section(section: &str) -> Result<Vec<&'static str>, String> {
     let key = |key: &'static Key| key.name.strip_prefix(section)?.strip_prefix('.');
-    KEYS.iter().filter_map(key).collect()
+    let keys: Vec<_> = KEYS.iter().filter_map(key).collect();
+    if keys.is_empty() { Err(format!("unknown section; allowed are {}", sections().join(", "))) } else { Ok(keys) }
+}
+
+/// The hint for a key that was written without its section.
+pub(crate) fn meant_by(name: &str) -> String {
+    let is_named = |key: &&Key| key.name.split_once('.').is_some_and(|(_, key)| key == name);
+    let keys: Vec<_> = KEYS.iter().filter(is_named).map(|key| key.name).collect();
+    if keys.is_empty() { String::new() } else { format!("; was {} meant?", keys.join(" or ")) }
 }
 
 /// The sections, in order.

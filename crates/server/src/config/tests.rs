@@ -4,6 +4,7 @@
 mod bounds;
 
 use super::keys::KEYS;
+use super::values::Value;
 use super::*;
 use secrecy::ExposeSecret;
 
@@ -424,7 +425,7 @@ fn an_endpoint_that_is_an_address_needs_the_bucket_in_the_path() {
         read(Some(&file), &environment_of(&[("blobs.kind", "local")])).unwrap();
     }
     for endpoint in ["http://", "ftp://minio", "http://mi nio", "minio"] {
-        assert_eq!(values::http_url(&Raw::Text(endpoint)), None, "{endpoint}");
+        assert_eq!(values::http_url(&Value::text(endpoint)), None, "{endpoint}");
     }
 }
 
@@ -450,7 +451,7 @@ fn an_endpoint_without_tls_must_be_allowed() {
 
 #[test]
 fn secrets_show_neither_in_debug_nor_in_errors() {
-    let secrets: Vec<_> = SAMPLES.iter().filter(|(key, ..)| keys::find(key).unwrap().secret).collect();
+    let secrets: Vec<_> = SAMPLES.iter().filter(|(key, ..)| keys::named(key).unwrap().secret).collect();
     assert_eq!(secrets.len(), 3);
     let given: Vec<(&str, &str)> = secrets.iter().map(|(key, allowed, _)| (*key, *allowed)).collect();
     let s3 = [("blobs.kind", "s3"), ("blobs.bucket", "b")];

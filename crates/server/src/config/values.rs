@@ -1,6 +1,5 @@
-//! From a value as it was written to what a key means by it; `None` where the key doesn't allow it.
+//! Values as a layer wrote them, and their parsers: `None` where the key doesn't allow the value.
 
-use super::layers::Raw;
 use adapters_db::is_database_url;
 use http_actix::Network;
 use reqwest::Url;
@@ -9,8 +8,33 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
+use toml_edit::Item;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
+
+/// A value as its layer wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) text: String,
+    /// Whether it stands without quotation marks in the file, as a number does. The environment only has texts.
+    pub(super) is_bare: bool,
+}
+
+impl Value {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_bare: false }
+    }
+
+    pub(super) fn of(item: &Item) -> Self {
+        if let Some(text) = item.as_str() {
+            return Self::text(text);
+        }
+        let number = item.as_integer().map(|number| number.to_string());
+        let text = number.or(item.as_bool().map(|switch| switch.to_string()));
+        // No key takes a list, a table, a date or a fraction.
+        Self { text: text.unwrap_or_else(|| format!("a value of the type {}", item.type_name())), is_bare: true }
+    }
+}
 
 /// An address to listen on. The host may be a name; it is looked up when it is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,88 +73,86 @@ impl fmt::Display for Address {
     }
 }
 
-pub(super) fn text(raw: &Raw<'_>) -> Option<String> {
-    match raw {
-        Raw::Text(text) => Some((*text).to_owned()),
-        _ => None,
-    }
+/// A text; a number or `true` without quotation marks is none.
+pub(super) fn text(value: &Value) -> Option<&str> {
+    (!value.is_bare).then_some(&value.text)
 }
 
-pub(super) fn filled_text(raw: &Raw<'_>) -> Option<String> {
-    text(raw).filter(|text| !text.trim().is_empty())
+pub(super) fn filled_text(value: &Value) -> Option<String> {
+    text(value).filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-pub(super) fn path(raw: &Raw<'_>) -> Option<PathBuf> {
-    filled_text(raw).filter(|text| !text.contains('\0')).map(PathBuf::from)
+/// One of some words.
+pub(super) fn choice<T: Copy>(value: &Value, words: &[(&str, T)]) -> Option<T> {
+    let text = text(value)?;
+    words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| *meaning)
 }
 
-pub(super) fn switch(raw: &Raw<'_>) -> Option<bool> {
-    match raw {
-        Raw::Switch(switch) => Some(*switch),
-        Raw::Text("true") => Some(true),
-        Raw::Text("false") => Some(false),
-        _ => None,
-    }
+pub(super) fn path(value: &Value) -> Option<PathBuf> {
+    filled_text(value).filter(|text| !text.contains('\0')).map(PathBuf::from)
+}
+
+pub(super) fn switch(value: &Value) -> Option<bool> {
+    value.text.parse().ok()
 }
 
 /// A whole number from 1 to 1024: workers, connections.
-pub(super) fn count(raw: &Raw<'_>) -> Option<u16> {
-    let count = number(raw)?.parse().ok()?;
-    (1..=1024).contains(&count).then_some(count)
+pub(super) fn count(value: &Value) -> Option<u16> {
+    value.text.parse().ok().filter(|count| (1..=1024).contains(count))
 }
 
 /// A bound on a number of things; 0 for none.
-pub(super) fn bound(raw: &Raw<'_>) -> Option<u32> {
-    number(raw)?.parse().ok().filter(|bound| *bound <= 1_000_000)
+pub(super) fn bound(value: &Value) -> Option<u32> {
+    value.text.parse().ok().filter(|bound| *bound <= 1_000_000)
 }
 
 /// Addresses and networks with commas between.
-pub(super) fn networks(raw: &Raw<'_>) -> Option<Vec<Network>> {
-    let text = text(raw)?;
-    let named = text.split(',').map(str::trim).filter(|network| !network.is_empty());
-    named.map(Network::parse).collect()
+pub(super) fn networks(value: &Value) -> Option<Vec<Network>> {
+    let networks = text(value)?.split(',').map(str::trim).filter(|network| !network.is_empty());
+    networks.map(Network::parse).collect()
 }
 
-pub(super) fn address(raw: &Raw<'_>) -> Option<Address> {
-    Address::parse(&text(raw)?)
+pub(super) fn address(value: &Value) -> Option<Address> {
+    Address::parse(text(value)?)
 }
 
 /// Empty, or `/` and segments; without a slash at its end.
-pub(super) fn base_path(raw: &Raw<'_>) -> Option<String> {
-    let text = text(raw)?;
-    let path = text.strip_suffix('/').unwrap_or(&text);
-    let usable = |segment: &str| {
-        let known = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
-        !matches!(segment, "" | "." | "..") && segment.chars().all(known)
-    };
-    let fits = path.is_empty() || path.strip_prefix('/')?.split('/').all(usable);
-    fits.then(|| path.to_owned())
+pub(super) fn base_path(value: &Value) -> Option<String> {
+    let text = text(value)?;
+    let path = text.strip_suffix('/').unwrap_or(text);
+    let is_allowed = |character: char| character.is_ascii_alphanumeric() || "-._~".contains(character);
+    let is_usable = path.is_empty() || segments(path.strip_prefix('/')?, is_allowed);
+    is_usable.then(|| path.to_owned())
 }
 
 /// The prefix of keys in a bucket, without slashes around it.
-pub(super) fn prefix(raw: &Raw<'_>) -> Option<String> {
-    let text = text(raw)?;
-    let prefix = text.strip_suffix('/').unwrap_or(&text);
-    let usable = |segment: &str| !matches!(segment, "" | "." | "..") && !segment.contains(char::is_control);
-    (prefix.is_empty() || prefix.split('/').all(usable)).then(|| prefix.to_owned())
+pub(super) fn prefix(value: &Value) -> Option<String> {
+    let text = text(value)?;
+    let prefix = text.strip_suffix('/').unwrap_or(text);
+    (prefix.is_empty() || segments(prefix, |character| !character.is_control())).then(|| prefix.to_owned())
 }
 
-/// What can stand in a host name: buckets and regions do.
-pub(super) fn host_name(raw: &Raw<'_>) -> Option<String> {
-    let usable = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    filled_text(raw).filter(|name| name.chars().all(usable))
+/// Whether a path has segments of allowed characters only.
+fn segments(path: &str, is_allowed: impl Fn(char) -> bool) -> bool {
+    path.split('/').all(|segment| !matches!(segment, "" | "." | "..") && segment.chars().all(&is_allowed))
 }
 
-/// The URL of a server, to which paths are added. What is secret has no place in it: URLs are shown.
-pub(super) fn http_url(raw: &Raw<'_>) -> Option<String> {
-    let text = text(raw)?;
-    let url = Url::parse(&text).ok()?;
+/// A text of the characters of a host name: buckets and regions are.
+pub(super) fn host_name(value: &Value) -> Option<String> {
+    let is_allowed = |character: char| character.is_ascii_alphanumeric() || "-._".contains(character);
+    filled_text(value).filter(|name| name.chars().all(is_allowed))
+}
+
+/// The URL of a server, to which paths are added. URLs are shown, so that it may hold nothing secret.
+pub(super) fn http_url(value: &Value) -> Option<String> {
+    let text = text(value)?;
+    let url = Url::parse(text).ok()?;
     let is_bare = url.username().is_empty() && url.password().is_none() && !text.contains(['?', '#']);
-    (matches!(url.scheme(), "http" | "https") && url.has_host() && is_bare).then_some(text)
+    (matches!(url.scheme(), "http" | "https") && url.has_host() && is_bare).then(|| text.to_owned())
 }
 
-pub(super) fn database_url(raw: &Raw<'_>) -> Option<String> {
-    text(raw).filter(|url| is_database_url(url))
+pub(super) fn database_url(value: &Value) -> Option<String> {
+    text(value).filter(|url| is_database_url(url)).map(str::to_owned)
 }
 
 /// The URL of a database with `mask` for its password and its parameters; `None` where it is no URL.
@@ -149,78 +171,57 @@ pub(super) fn without_password(text: &str, mask: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// A size in bytes, above zero.
-pub(super) fn size(raw: &Raw<'_>) -> Option<u64> {
-    let text = number(raw)?;
-    let (digits, unit) = quantity(&text)?;
-    let (base, power): (u64, u32) = match unit.to_ascii_lowercase().as_str() {
-        "" | "b" => (1, 1),
-        "kb" => (1000, 1),
-        "mb" => (1000, 2),
-        "gb" => (1000, 3),
-        "tb" => (1000, 4),
-        "kib" => (1024, 1),
-        "mib" => (1024, 2),
-        "gib" => (1024, 3),
-        "tib" => (1024, 4),
-        _ => return None,
-    };
-    let bytes = digits.checked_mul(base.checked_pow(power)?)?;
-    // Sizes are kept as signed numbers in the database.
-    (bytes > 0 && i64::try_from(bytes).is_ok()).then_some(bytes)
+/// A size in bytes, above zero. The database keeps sizes as signed numbers.
+pub(super) fn size(value: &Value) -> Option<u64> {
+    const UNITS: [(&str, u64); 10] = [
+        ("", 1),
+        ("b", 1),
+        ("kb", 1000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("tib", 1 << 40),
+    ];
+    quantity(&value.text.to_ascii_lowercase(), &UNITS).filter(|bytes| *bytes > 0 && i64::try_from(*bytes).is_ok())
 }
 
 /// A duration; its unit is always written.
-pub(super) fn duration(raw: &Raw<'_>) -> Option<Duration> {
-    duration_of(&text(raw)?)
+pub(super) fn duration(value: &Value) -> Option<Duration> {
+    duration_of(text(value)?)
 }
 
 /// A duration of the command line, in the same form.
 pub(crate) fn duration_of(text: &str) -> Option<Duration> {
-    let (digits, unit) = quantity(text)?;
-    let millis: u64 = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        "w" => 604_800_000,
-        _ => return None,
-    };
-    Some(Duration::from_millis(digits.checked_mul(millis)?))
+    const UNITS: [(&str, u64); 6] =
+        [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000)];
+    quantity(text, &UNITS).map(Duration::from_millis)
 }
 
-pub(super) fn positive_duration(raw: &Raw<'_>) -> Option<Duration> {
-    duration(raw).filter(|duration| !duration.is_zero())
+/// Reads `30s` or `2 GiB`, in the smallest unit.
+fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim_start())?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
 }
 
-/// How long records are kept. Whoever writes less than a day has mistaken the unit, and would lose what can't
-/// be brought back.
-pub(super) fn age(raw: &Raw<'_>) -> Option<Duration> {
-    duration(raw).filter(|duration| *duration >= Duration::from_hours(24))
+pub(super) fn positive_duration(value: &Value) -> Option<Duration> {
+    duration(value).filter(|duration| !duration.is_zero())
 }
 
-/// Log directives. One bare word must be a level: as a directive it would be a target, and a
-/// misspelt level would silence all else.
-pub(super) fn log_level(raw: &Raw<'_>) -> Option<String> {
-    let text = text(raw)?;
-    let bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let known = if bare { text.parse::<LevelFilter>().is_ok() } else { EnvFilter::builder().parse(&text).is_ok() };
-    (known && !text.trim().is_empty()).then_some(text)
+/// How long records are kept. Less than a day is a mistaken unit, and would remove what can't be brought back.
+pub(super) fn age(value: &Value) -> Option<Duration> {
+    duration(value).filter(|duration| *duration >= Duration::from_hours(24))
 }
 
-/// The text of a number, whether or not it was written as a text.
-fn number(raw: &Raw<'_>) -> Option<String> {
-    match raw {
-        Raw::Text(text) => Some((*text).to_owned()),
-        Raw::Number(number) => Some(number.clone()),
-        _ => None,
-    }
-}
-
-/// Splits `30s` or `2 GiB` into number and unit.
-fn quantity(text: &str) -> Option<(u64, &str)> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    Some((digits.parse().ok()?, unit.trim_start()))
+/// Log directives. One bare word must be a level: as a directive it would be a target, and a misspelt level would
+/// silence everything else.
+pub(super) fn log_level(value: &Value) -> Option<String> {
+    let text = filled_text(value)?;
+    let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_known =
+        if is_word { text.parse::<LevelFilter>().is_ok() } else { EnvFilter::builder().parse(&text).is_ok() };
+    is_known.then_some(text)
 }

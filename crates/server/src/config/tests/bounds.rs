@@ -17,26 +17,26 @@ fn addresses_have_a_host_and_a_port() {
 #[test]
 fn sizes_and_durations_overflow_into_a_refusal() {
     for size in ["1", "1B", "2 kb", "8388607TiB"] {
-        assert!(values::size(&Raw::Text(size)).is_some(), "{size}");
+        assert!(values::size(&Value::text(size)).is_some(), "{size}");
     }
     for size in ["", "0MiB", "-1", "MiB", "1 XB", "8388608TiB", "99999999999999999999", "1 0MiB"] {
-        assert_eq!(values::size(&Raw::Text(size)), None, "{size}");
+        assert_eq!(values::size(&Value::text(size)), None, "{size}");
     }
-    assert_eq!(values::size(&Raw::Text("512MiB")), Some(512 << 20));
-    assert_eq!(values::duration(&Raw::Text("2d")), Some(Duration::from_hours(48)));
-    assert_eq!(values::duration(&Raw::Text("3w")), Some(Duration::from_hours(21 * 24)));
+    assert_eq!(values::size(&Value::text("512MiB")), Some(512 << 20));
+    assert_eq!(values::duration(&Value::text("2d")), Some(Duration::from_hours(48)));
+    assert_eq!(values::duration(&Value::text("3w")), Some(Duration::from_hours(21 * 24)));
     for duration in ["", "s", "1", "1 week", "-1s", "99999999999999999999d", "999999999999999d"] {
-        assert_eq!(values::duration(&Raw::Text(duration)), None, "{duration}");
+        assert_eq!(values::duration(&Value::text(duration)), None, "{duration}");
     }
 }
 
 /// "6m" are minutes, whatever was meant.
 #[test]
 fn records_are_kept_for_a_day_at_least() {
-    assert_eq!(values::age(&Raw::Text("1d")), Some(Duration::from_hours(24)));
-    assert_eq!(values::age(&Raw::Text("24h")), Some(Duration::from_hours(24)));
+    assert_eq!(values::age(&Value::text("1d")), Some(Duration::from_hours(24)));
+    assert_eq!(values::age(&Value::text("24h")), Some(Duration::from_hours(24)));
     for age in ["0d", "0s", "6m", "23h", "86399s", "90", "1y", "-1d"] {
-        assert_eq!(values::age(&Raw::Text(age)), None, "{age}");
+        assert_eq!(values::age(&Value::text(age)), None, "{age}");
     }
     let told = refusal(Some("retention.logs = '6m'"), &[]);
     assert!(
@@ -48,10 +48,10 @@ fn records_are_kept_for_a_day_at_least() {
 #[test]
 fn log_levels_are_levels_or_directives() {
     for good in ["info", "WARN", "off", "info,sqlx=warn", "domain::resource=trace"] {
-        assert!(values::log_level(&Raw::Text(good)).is_some(), "{good}");
+        assert!(values::log_level(&Value::text(good)).is_some(), "{good}");
     }
     for bad in ["", "verbose", "info,domain=loud", "=info,"] {
-        assert_eq!(values::log_level(&Raw::Text(bad)), None, "{bad}");
+        assert_eq!(values::log_level(&Value::text(bad)), None, "{bad}");
     }
 }
 
