@@ -4,7 +4,7 @@ use super::keys::{MIN_KEY_LENGTH, Secret};
 use crate::access::reads_as_itself;
 use crate::text::{is_blank, storable};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 use serde_json::Value;
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,7 +23,8 @@ pub(super) struct Object<T>(pub(super) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor(PhantomData)).map(Self)
+        // Asked for a map, serde_json would quote a text that stands in its place.
+        deserializer.deserialize_any(ObjectVisitor(PhantomData)).map(Self)
     }
 }
 
@@ -38,6 +39,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map))
+    }
+
+    /// The text is not quoted: it may be a credential.
+    fn visit_str<E: Error>(self, _: &str) -> Result<T, E> {
+        Err(E::invalid_type(Unexpected::Other("a text"), &self))
     }
 }
 

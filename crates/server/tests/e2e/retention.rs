@@ -46,8 +46,12 @@ pub(crate) async fn age(site: &Site, days: i64) {
 pub(crate) async fn multiply_entries(site: &Site, count: u32) {
     site.sql(&format!(
         "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
-        INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source, source_folded)
-        SELECT organization_id + i % 2, origin_id, received_at + i, log_type, description, source, source_folded
+        INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name, user_folded, source,
+            source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
+            computer_guid, application_version)
+        SELECT organization_id + i % 2, received_at + i, log_type, description, user_name, user_folded, source,
+            source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
+            computer_guid, application_version
         FROM log_entry, n"
     ))
     .await;

@@ -65,8 +65,12 @@ async fn a_long_log_is_read_no_further_than_its_reader_wants() {
     add(&server, "entry", json!({})).await;
     site.sql(
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-        INSERT INTO log_entry (organization_id, origin_id, received_at, log_type, description, source, source_folded)
-        SELECT organization_id, origin_id, received_at + i, log_type, 'entry ' || i, source, source_folded
+        INSERT INTO log_entry (organization_id, received_at, log_type, description, user_name, user_folded, source,
+            source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
+            computer_guid, application_version)
+        SELECT organization_id, received_at + i, log_type, 'entry ' || i, user_name, user_folded, source,
+            source_folded, version, version_folded, computer, computer_folded, serial_number, serial_folded,
+            computer_guid, application_version
         FROM log_entry, n",
     )
     .await;
