@@ -1,23 +1,19 @@
 //! Opens the connection pools of a database.
 
 use crate::database_url::DatabaseUrl;
-use crate::error::{OpenError, describe, is_session_lost, is_transient, sqlx_error};
+use crate::error::{OpenError, describe, is_session_lost, sqlx_error};
 use crate::instance_lock::{try_lock_shared, wait_for_shared_lock};
-use backon::{ExponentialBuilder, Retryable};
+use crate::retry::retry;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sea_orm::sqlx::{self, ConnectOptions, Connection, Executor, Row, SqliteConnection};
 use sea_orm::{DatabaseConnection, DbErr, SqlxPostgresConnector, SqlxSqliteConnector};
-use std::future::{Future, ready};
+use std::future::ready;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::time::{sleep, timeout};
-
-/// Retries while nobody answers, and the pause before the first one; it doubles each time.
-const MAX_RETRIES: u32 = 5;
-const MIN_PAUSE: Duration = Duration::from_millis(100);
+use tokio::time::timeout;
 
 /// A connection that was idle for longer is tested before it is used.
 const UNTESTED_IDLE: Duration = Duration::from_secs(1);
@@ -192,28 +188,6 @@ async fn shares_sessions(first: &mut PgConnection, options: &PgConnectOptions) -
 async fn is_writable(session: &mut PgConnection, wait: Duration) -> bool {
     let is_writable = async { session.fetch_one("SHOW transaction_read_only").await?.try_get::<String, _>(0) };
     matches!(timeout(wait, is_writable).await, Ok(Ok(read_only)) if read_only == "off")
-}
-
-/// Retries `open` a bounded number of times while its error may pass.
-pub(crate) async fn retry<T, F>(url: &DatabaseUrl, wait: Duration, open: impl Fn() -> F) -> Result<T, OpenError>
-where
-    F: Future<Output = Result<T, sqlx::Error>>,
-{
-    let backoff =
-        ExponentialBuilder::default().with_factor(2.0).with_min_delay(MIN_PAUSE).with_max_times(MAX_RETRIES as usize);
-    let attempt = || async { timeout(wait, open()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) };
-    let warn = |error: &sqlx::Error, _: Duration| {
-        tracing::warn!(place = url.name(), cause = describe(error), "the database can't be reached yet");
-    };
-    let opened = attempt.retry(backoff).sleep(sleep).when(is_transient).notify(warn).await;
-    opened.map_err(|error| {
-        let (place, cause) = (url.name(), describe(&error));
-        if is_transient(&error) {
-            OpenError::Unreachable { place, tries: MAX_RETRIES + 1, cause }
-        } else {
-            OpenError::Refused { place, cause }
-        }
-    })
 }
 
 #[cfg(test)]

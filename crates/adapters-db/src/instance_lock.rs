@@ -4,9 +4,9 @@
 //! `SQLite` file the lock is a file beside the database, locked by the process. On `PostgreSQL` it is an advisory lock
 //! that each session of the pool holds shared, or one session holds exclusively (ADR 52).
 
-use crate::connect::retry;
 use crate::database_url::DatabaseUrl;
 use crate::error::{OpenError, describe, unavailable};
+use crate::retry::retry;
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
 use sea_orm::sqlx::{self, Connection, Executor, Row};
@@ -33,7 +33,7 @@ pub(crate) enum InstanceLock {
     File { database: PathBuf, lock: File, serving: OnceLock<File> },
     /// The session that holds the exclusive lock; `None` after it was released.
     Exclusive(Mutex<Option<PgConnection>>),
-    /// The sessions of the pool hold it, or nobody else can open the database.
+    /// The sessions of the pool hold it, or no other process can open the database.
     None,
 }
 

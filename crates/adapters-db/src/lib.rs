@@ -1,14 +1,14 @@
 //! Platen's database ports over `SQLite` and `PostgreSQL`, with the same code.
 //!
-//! [`Database`] opens a database, migrates it and gives out one repository for each port of the
-//! domain. What a repository must hold is said by its port; how, stands here:
+//! [`Database`] opens a database, migrates it and gives out one repository for each port of the domain. The port says
+//! what a repository must hold; how the repositories hold it:
 //!
-//! - Times are microseconds since 1970, GUIDs are UUIDs, text that is compared without case has a
-//!   folded column beside it (decision R14). See `migration`.
-//! - A write runs in a task of its own, in one transaction, to its end (`db.rs`). Log entries,
-//!   statuses and crash reports that wait at the same time share one (`group_commit.rs`).
-//! - On `PostgreSQL`, resources that are looked up at the same time share a question (`resource/look_ups.rs`).
-//! - Look-ups of credentials and known records are answered from memory for some seconds (`answers.rs`).
+//! - Times are microseconds since 1970, GUIDs are UUIDs, and text that is compared without case has a second, folded
+//!   column (decision R14). See `migration`.
+//! - A write runs in its own task, in one transaction, to its end (`connections.rs`). Log entries, statuses and crash
+//!   reports that arrive at the same time share a transaction (`group_commit.rs`).
+//! - Lookups of credentials and known records are answered from memory while the fleet stays the same
+//!   (`fleet_cache.rs`).
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
 mod access;
@@ -37,6 +37,7 @@ mod page;
 mod refusal;
 mod resource;
 mod retention;
+mod retry;
 #[cfg(test)]
 mod testing;
 mod text_head;

@@ -1,7 +1,7 @@
 //! Applies a fleet file: all of it in one transaction, many rows with each statement (decision O2).
 
 use super::batch::{find_in, put};
-use super::records::{Record, record_name, register};
+use super::records::{Record, record_name, register, set};
 use super::{computers, keys, uses};
 use crate::entity::{device, job, organization, queue, user_account};
 use crate::error::FleetChangeError;
@@ -163,13 +163,6 @@ async fn register_jobs(
     .await?;
     let uses = named.iter().filter_map(|job| job.uses.as_deref().map(|uses| (job.guid.as_uuid(), uses)));
     Ok(uses::replace(db, id, job::Model::WORD, uses).await?)
-}
-
-/// What was given takes the place of what is registered.
-pub(super) fn set(registered: &mut String, given: Option<&String>) {
-    if let Some(given) = given {
-        registered.clone_from(given);
-    }
 }
 
 /// Refuses relations (record, target) to what isn't registered under this organization.

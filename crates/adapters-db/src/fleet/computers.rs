@@ -1,9 +1,8 @@
 //! Computers and their hardware hashes: stored as digests, each digest once in all organizations
 //! (decision A1).
 
-use super::apply::set;
 use super::batch::{delete_in, find_in, put};
-use super::records::{Record, record_name, register};
+use super::records::{Record, record_name, register, set};
 use crate::entity::{computer, hardware_hash};
 use crate::error::FleetChangeError;
 use domain::fleet::{Computer, Fleet, FleetConflict, Secret};

@@ -76,6 +76,13 @@ pub(super) fn record_name(word: &str, guid: Uuid) -> String {
     format!("{word} {}", guid.as_hyphenated())
 }
 
+/// Replaces a registered value by the one that the file gives, if any.
+pub(super) fn set(registered: &mut String, given: Option<&String>) {
+    if let Some(given) = given {
+        registered.clone_from(given);
+    }
+}
+
 /// Adds or updates records of one organization: `change` sets what the file says of each. Rows are
 /// written in the order of their GUIDs, so that two processes never wait for each other.
 pub(super) async fn register<E, T>(

@@ -1,7 +1,6 @@
 //! The port through which the operator changes the fleet.
 
-use super::{Fleet, Preview, Secret, SimilarName};
-use crate::access::CredentialDigest;
+use super::{Applied, Fleet, NewKey, Preview};
 use crate::error::StoreError;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -31,26 +30,6 @@ pub trait FleetRegistry: Send + Sync + 'static {
     /// Revokes all keys of a user that exists; they stay revoked for ever (decision A6).
     async fn revoke_keys(&self, organization: &str, user: &str, now: Timestamp)
     -> Result<KeyRevocation, RegistryError>;
-}
-
-/// A key for a user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewKey {
-    pub organization: String,
-    pub user: String,
-    pub mis_key: Secret,
-}
-
-/// What applying a fleet file did that the operator has to know.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Applied {
-    /// Those of `new_keys` that were registered, in order.
-    pub issued: Vec<NewKey>,
-    /// Users (organization, name) whose key in the file was not registered, because they have or had
-    /// another one.
-    pub keys_left_out: Vec<(String, String)>,
-    /// Organizations and users that are new, and look like others.
-    pub similar_names: Vec<SimilarName>,
 }
 
 /// How many keys were revoked; 0 if all were revoked before.
@@ -83,12 +62,4 @@ pub enum FleetConflict {
     /// An organization or user that doesn't exist.
     #[error("{record} is not registered")]
     NotFound { record: String },
-}
-
-impl NewKey {
-    /// What is stored of the key.
-    #[must_use]
-    pub fn digest(&self) -> CredentialDigest {
-        self.mis_key.digest()
-    }
 }

@@ -1,0 +1,32 @@
+//! What applying a fleet file did.
+
+use super::{Secret, SimilarName};
+use crate::access::CredentialDigest;
+
+/// A key for a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    pub organization: String,
+    pub user: String,
+    pub mis_key: Secret,
+}
+
+impl NewKey {
+    /// What is stored of the key.
+    #[must_use]
+    pub fn digest(&self) -> CredentialDigest {
+        self.mis_key.digest()
+    }
+}
+
+/// What applying a fleet file did that the operator has to know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Those of `new_keys` that were registered, in order.
+    pub issued: Vec<NewKey>,
+    /// Users (organization, name) whose key in the file was not registered, because they have or had
+    /// another one.
+    pub keys_left_out: Vec<(String, String)>,
+    /// Organizations and users that are new, and look like others.
+    pub similar_names: Vec<SimilarName>,
+}
