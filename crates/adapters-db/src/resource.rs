@@ -4,6 +4,7 @@ mod list;
 mod row;
 
 use crate::connections::Connections;
+use crate::convert::Owner;
 use crate::entity::{job, organization, queue, resource, resource_use};
 use crate::ledger::discard;
 use crate::text_head::is_text;
@@ -12,8 +13,8 @@ use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::ResourceGuid;
 use domain::resource::{
-    DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome,
-    StoredResource,
+    DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, Preconditions, ResourceListItem, ResourceRepository,
+    StoreOutcome, StoredResource,
 };
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
@@ -63,9 +64,14 @@ impl ResourceRepository for SqlResourceRepository {
         &self,
         organization: OrganizationId,
         guid: ResourceGuid,
+        preconditions: Preconditions,
         now: Timestamp,
     ) -> Result<DeleteOutcome, StoreError> {
-        self.db.write(move |transaction| delete(transaction, organization, guid, now).boxed()).await
+        let deleted = self.db.write(move |transaction| {
+            let preconditions = preconditions.clone();
+            async move { delete(transaction, organization, guid, &preconditions, now).await }.boxed()
+        });
+        deleted.await
     }
 
     async fn find(
@@ -190,18 +196,24 @@ async fn store(
     Ok(None)
 }
 
-/// Deletes a resource that no record uses. Both rows that the outcome depends on are locked until the transaction ends:
+/// Deletes a resource that meets the preconditions and that no record uses. Both rows that the outcome depends on are locked until the transaction ends:
 /// that of the organization, which a change of the fleet locks exclusively, and that of the resource.
 async fn delete(
     transaction: &DatabaseTransaction,
     organization: OrganizationId,
     guid: ResourceGuid,
+    preconditions: &Preconditions,
     now: Timestamp,
 ) -> Result<DeleteOutcome, DbErr> {
     organization::Entity::find_by_id(organization.0).lock_shared().one(transaction).await?;
     let Some(row) = by_guid(organization, guid).lock_exclusive().one(transaction).await? else {
         return Ok(DeleteOutcome::NotFound);
     };
+    let checksum = Owner { what: "resource", id: &guid }.checksum(&row.checksum);
+    let checksum = checksum.map_err(|damaged| DbErr::Type(damaged.to_string()))?;
+    if let Err(other) = preconditions.check(checksum, Timestamp::from_micros(row.modified_at)) {
+        return Ok(DeleteOutcome::OtherState(other));
+    }
     if let Some(by) = used_by(transaction, organization, guid).await? {
         return Ok(DeleteOutcome::InUse { by });
     }

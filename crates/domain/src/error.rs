@@ -87,6 +87,8 @@ pub enum Reason {
     ResourceNoAccess,
     /// Decision T16.
     ResourceGuidMissing,
+    /// Decision T17.
+    PreconditionFailed,
     /// Decision O3.
     ResourceInUse,
     /// Decision T19.
@@ -174,6 +176,7 @@ impl Reason {
             Self::ResourceToDeleteNotFound => "resource_to_delete_not_found",
             Self::ResourceNoAccess => "resource_no_access",
             Self::ResourceGuidMissing => "resource_guid_missing",
+            Self::PreconditionFailed => "precondition_failed",
             Self::ResourceInUse => "resource_in_use",
             Self::ResourceTypesRequired => "resource_types_required",
             Self::PmmValuesRequired => "pmm_values_required",

@@ -4,6 +4,7 @@ mod command;
 mod json_value;
 mod meta;
 mod model;
+mod preconditions;
 mod repository;
 mod service;
 mod upload;
@@ -13,6 +14,7 @@ pub use meta::{MetaMember, MetaText};
 pub use model::{
     Domain, ListFilter, Meta, NewResource, PmmKey, ResourceListItem, ResourceType, StoredContent, StoredResource,
 };
+pub use preconditions::{OtherState, Preconditions};
 pub use repository::{DeleteOutcome, ResourceRepository, StoreOutcome};
 pub use service::ResourceService;
 pub use upload::ReadDescription;

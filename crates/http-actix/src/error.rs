@@ -5,7 +5,6 @@ use crate::uploads::Full;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
-use domain::detail::Detail;
 use domain::error::{Failure, Reason, Refusal, RequiredHeader, StoreError, error_chain};
 use domain::refusal;
 use std::borrow::Cow;
@@ -31,8 +30,6 @@ pub(crate) enum ApiError {
     MethodNotAllowed { allow: &'static str },
     /// The range lies outside of a file of `size` bytes.
     RangeNotSatisfiable { size: u64 },
-    /// `If-Match` or `If-Unmodified-Since` doesn't hold (decision T17).
-    PreconditionFailed { etag: String },
     /// Requests of this client have failed to authenticate too often (ADR 42).
     Throttled { wait: Duration },
     /// Too many uploads run, and none ended in time (ADR 43).
@@ -108,7 +105,6 @@ impl ApiError {
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
             Self::RangeNotSatisfiable { .. } => (StatusCode::RANGE_NOT_SATISFIABLE, "Range Not Satisfiable"),
-            Self::PreconditionFailed { .. } => (StatusCode::PRECONDITION_FAILED, "Precondition Failed"),
             Self::Throttled { .. } => (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests"),
             Self::TooManyUploads { .. } | Self::NotReady => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable"),
         }
@@ -121,9 +117,6 @@ impl ApiError {
             Self::NotFound => "no operation has this path".into(),
             Self::MethodNotAllowed { allow } => format!("this path takes {allow}").into(),
             Self::RangeNotSatisfiable { size } => format!("the file has {size} bytes").into(),
-            Self::PreconditionFailed { etag } => {
-                Detail::new(&format!("the ETag of the file is {etag}")).to_string().into()
-            }
             Self::Throttled { .. } => "too many requests from this address failed to authenticate".into(),
             Self::TooManyUploads { full: Full::Organization } => {
                 "the organization has too many uploads under way; send it again later".into()
@@ -153,7 +146,6 @@ impl ApiError {
             Self::NotFound => Some("path_unknown"),
             Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
             Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
-            Self::PreconditionFailed { .. } => Some("precondition_failed"),
             Self::Throttled { .. } => Some("authentication_throttled"),
             Self::TooManyUploads { .. } => Some("too_many_uploads"),
             Self::Failure(Failure::Store(_)) | Self::NotReady => None,
@@ -165,10 +157,8 @@ impl ApiError {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal::is_recorded(*reason),
             Self::NotFound | Self::MethodNotAllowed { .. } => true,
-            // Past the end of a file that was downloaded whole; a changed file; after failures that are recorded
-            // themselves; for load.
+            // Past the end of a file that was downloaded whole; after failures that are recorded themselves; for load.
             Self::RangeNotSatisfiable { .. }
-            | Self::PreconditionFailed { .. }
             | Self::Throttled { .. }
             | Self::TooManyUploads { .. }
             | Self::Failure(Failure::Store(_))
@@ -229,6 +219,7 @@ fn refusal_answer(reason: Reason) -> (StatusCode, &'static str) {
         Reason::ResourceToDeleteNotFound => (MISSING, "ResourceGUID is not found"),
         Reason::ResourceNoAccess => (UNAUTHORIZED, "ResourceGUID no access"),
         Reason::ResourceGuidMissing => (BAD, "“ResourceGUID” value required"),
+        Reason::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "Precondition Failed"),
         Reason::ResourceInUse => (BAD, "Resource still in use"),
         Reason::ResourceTypesRequired => (BAD, "“ResourceTypes” is required"),
         Reason::PmmValuesRequired => (BAD, "“ProfileGroup”, “Media” and “Mode” values are required"),

@@ -24,6 +24,7 @@ use actix_web::test::TestRequest;
 use bytes::Bytes;
 use domain::access::SentCredentials;
 use domain::body::PartSource;
+use domain::checksum::Sha1Checksum;
 use domain::device_status::UpdateDeviceStatus;
 use domain::error::{Failure, Outcome, Reason};
 use domain::log_entry::{AddLog, LogFilter};
@@ -129,9 +130,9 @@ impl Head {
     }
 
     /// For a file of this checksum, time and size.
-    pub fn answered(&self, is_get: bool, checksum: &str, modified: Timestamp, size: u64) -> Answered {
+    pub fn answered(&self, is_get: bool, checksum: Sha1Checksum, modified: Timestamp, size: u64) -> Answered {
         let request = self.request(if is_get { Method::GET } else { Method::HEAD });
-        match decide(&request, &Validators { checksum: checksum.to_owned(), modified, size }) {
+        match decide(&request, &Validators { checksum, modified, size }) {
             Ok(Delivery::Whole) => Answered::Whole,
             Ok(Delivery::Part(range)) => Answered::Part(range),
             Ok(Delivery::NotModified) => Answered::NotModified,

@@ -10,7 +10,7 @@ use domain::device_status::{DeviceStatus, DeviceStatusRepository};
 use domain::fleet::{Fleet, FleetOrganization, FleetRegistry, NewKey, Queue, Secret};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::log_entry::{LogFilter, LogRepository, NewLogEntry, Pattern};
-use domain::resource::{DeleteOutcome, NewResource, ResourceRepository, StoreOutcome, StoredContent};
+use domain::resource::{DeleteOutcome, NewResource, Preconditions, ResourceRepository, StoreOutcome, StoredContent};
 use domain::retention::{RemovalOutcome, RetentionRepository};
 use domain::testing::{
     ACME as ACME_NAME, FixedClock, InMemoryBlobs, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered,
@@ -118,15 +118,17 @@ async fn deletions_and_changes_of_use_at_once_follow_one_another() {
             let content = StoredContent { key: a_blob_key(number.into()), size: 16 };
             processes[0].resources().store(ACME, NewResource { content, ..resource }, at(0)).await.unwrap();
             let (deleter, registry) = (processes[1].resources(), processes[2].fleet_registry());
-            let (deletion, applied) =
-                tokio::join!(deleter.delete(ACME, resource_guid(1), at(0)), registry.apply(&used, &[], at(0)));
+            let (deletion, applied) = tokio::join!(
+                deleter.delete(ACME, resource_guid(1), Preconditions::None, at(0)),
+                registry.apply(&used, &[], at(0))
+            );
             applied.unwrap();
             let is_there = processes[0].resources().find(ACME, resource_guid(1)).await.unwrap().is_some();
             assert_eq!(is_there, matches!(deletion.unwrap(), DeleteOutcome::InUse { .. }));
-            let again = deleter.delete(ACME, resource_guid(1), at(0)).await.unwrap();
+            let again = deleter.delete(ACME, resource_guid(1), Preconditions::None, at(0)).await.unwrap();
             assert_ne!(again, DeleteOutcome::Deleted);
             processes[0].fleet_registry().apply(&unused, &[], at(0)).await.unwrap();
-            processes[0].resources().delete(ACME, resource_guid(1), at(0)).await.unwrap();
+            processes[0].resources().delete(ACME, resource_guid(1), Preconditions::None, at(0)).await.unwrap();
         }
     }
 }

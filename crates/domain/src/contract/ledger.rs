@@ -5,7 +5,7 @@ use super::{Kept, Stores};
 use crate::blob::{BlobKey, BlobReference};
 use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
 use crate::error::StoreError;
-use crate::resource::NewResource;
+use crate::resource::{NewResource, Preconditions};
 use crate::testing::{a_blob_key, a_crash_report, a_resource, at, resource_guid};
 use crate::timestamp::Timestamp;
 use futures_util::TryStreamExt;
@@ -156,7 +156,7 @@ pub async fn a_claim_is_current_until_its_record_changes(stores: &Stores) -> Kep
         .resources
         .store(acme, NewResource { guid: resource_guid(1), modified: at(1), ..a_resource(21) }, at(0))
         .await?;
-    stores.resources.delete(acme, resource_guid(2), at(0)).await?;
+    stores.resources.delete(acme, resource_guid(2), Preconditions::None, at(0)).await?;
     let gone = [1, 2].map(a_blob_key);
     for claim in &claims {
         assert_eq!(stores.ledger.is_current(claim).await?, !gone.contains(&claim.key), "{claim:?}");

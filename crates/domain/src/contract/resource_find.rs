@@ -6,7 +6,7 @@ use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::fleet::FleetOrganization;
 use crate::guid::ResourceGuid;
-use crate::resource::{Domain, NewResource, StoredContent};
+use crate::resource::{Domain, NewResource, Preconditions, StoredContent};
 use crate::testing::{ZENITH, a_blob_key, a_meta, a_resource, at, pmm_key, resource_guid, stored};
 use crate::timestamp::Timestamp;
 
@@ -91,9 +91,9 @@ pub async fn a_resource_of_any_organization_exists_anywhere(stores: &Stores) -> 
     assert!(stores.resources.exists_anywhere(resource_guid(1)).await?);
     assert!(!stores.resources.exists_anywhere(resource_guid(2)).await?);
     stores.resources.store(zenith, public(1, 2, at(0)), at(0)).await?;
-    stores.resources.delete(acme, resource_guid(1), at(0)).await?;
+    stores.resources.delete(acme, resource_guid(1), Preconditions::None, at(0)).await?;
     assert!(stores.resources.exists_anywhere(resource_guid(1)).await?);
-    stores.resources.delete(zenith, resource_guid(1), at(0)).await?;
+    stores.resources.delete(zenith, resource_guid(1), Preconditions::None, at(0)).await?;
     assert!(!stores.resources.exists_anywhere(resource_guid(1)).await?);
     Ok(())
 }

@@ -4,7 +4,9 @@ use super::scene::{organizations, store_all, two_organizations};
 use super::{Kept, Stores};
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
-use crate::resource::{Domain, ListFilter, NewResource, ResourceListItem, ResourceType, StoreOutcome, StoredContent};
+use crate::resource::{
+    Domain, ListFilter, NewResource, Preconditions, ResourceListItem, ResourceType, StoreOutcome, StoredContent,
+};
 use crate::testing::{a_blob_key, a_meta, a_resource, at, resource_guid};
 use crate::text::Folded;
 use futures_util::TryStreamExt;
@@ -220,7 +222,7 @@ pub async fn slow_readers_keep_nobody_waiting(stores: &Stores) -> Kept {
         assert!(reader.try_next().await?.is_some());
     }
     stores.resources.store(acme, a_resource(5_000), at(0)).await?;
-    stores.resources.delete(acme, resource_guid(5_000), at(0)).await?;
+    stores.resources.delete(acme, resource_guid(5_000), Preconditions::None, at(0)).await?;
     for reader in readers {
         assert_eq!(reader.try_fold(1, async |count, _| Ok(count + 1)).await?, 2_000);
     }

@@ -20,11 +20,11 @@ pub const KEPT_OF_UNKNOWN: u64 = 5_000;
 /// Characters of a user's name, and of a header, that are kept with a refusal.
 const MAX_TEXT: usize = 120;
 
-/// Whether a refusal is recorded: all but the ordinary answer that a look-up finds nothing, and those that
-/// are nothing of the client's.
+/// Whether a refusal is recorded: all but those that are an ordinary answer, such as that of a look-up that finds
+/// nothing, and those that aren't the client's fault.
 #[must_use]
 pub fn is_recorded(reason: Reason) -> bool {
-    !matches!(reason, Reason::PmmNotFound | Reason::Overloaded)
+    !matches!(reason, Reason::PmmNotFound | Reason::PreconditionFailed | Reason::Overloaded)
 }
 
 /// To whom a refusal belongs: the newest of each owner are kept.

@@ -1,6 +1,6 @@
 //! The port to the stored resources.
 
-use super::{ListFilter, NewResource, PmmKey, ResourceListItem, StoredResource};
+use super::{ListFilter, NewResource, OtherState, PmmKey, Preconditions, ResourceListItem, StoredResource};
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::guid::ResourceGuid;
@@ -22,6 +22,8 @@ pub enum StoreOutcome {
 pub enum DeleteOutcome {
     /// It is gone, durably.
     Deleted,
+    /// Nothing changed: the stored one, given here, doesn't meet the preconditions (decision T17).
+    OtherState(OtherState),
     /// Nothing changed: this record uses it, for example `queue "Banner"` (decision O3).
     InUse { by: String },
     /// The organization has no such resource.
@@ -46,12 +48,13 @@ pub trait ResourceRepository: Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<StoreOutcome, StoreError>;
 
-    /// Deletes the resource unless a queue or job of the organization uses it; the check and the
-    /// deletion MUST be one step. Its blob MUST be entered as discarded at `now` in the same step.
+    /// Deletes the resource if it meets the preconditions, checked first, and no queue or job of the organization uses
+    /// it; the checks and the deletion MUST be one step. Its blob MUST be entered as discarded at `now` in the same step.
     async fn delete(
         &self,
         organization: OrganizationId,
         guid: ResourceGuid,
+        preconditions: Preconditions,
         now: Timestamp,
     ) -> Result<DeleteOutcome, StoreError>;
 

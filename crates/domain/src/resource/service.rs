@@ -7,8 +7,8 @@ mod tests;
 
 use super::upload::{ReadDescription, UploadBody, UploadReader};
 use super::{
-    DeleteOutcome, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome, StoreResource,
-    StoredContent, StoredResource,
+    DeleteOutcome, ListFilter, NewResource, PmmKey, Preconditions, ResourceListItem, ResourceRepository, StoreOutcome,
+    StoreResource, StoredContent, StoredResource,
 };
 use crate::blob::{BlobKey, BlobLedger, BlobStore, ByteStream, Uploaded, Uploads};
 use crate::body::PartSource;
@@ -97,14 +97,15 @@ impl ResourceService {
         Err(reason.because(format!("no resource {guid} that this caller may read")))
     }
 
-    /// Deletes a resource of the caller's own organization (interface 4.3, decisions O3, T15, T16).
-    pub async fn delete(&self, caller: &Caller, guid: Option<&str>) -> Outcome<()> {
+    /// Deletes a resource of the caller's own organization (interface 4.3, decisions O3, T15–T17).
+    pub async fn delete(&self, caller: &Caller, guid: Option<&str>, preconditions: Preconditions) -> Outcome<()> {
         let Some(guid) = guid.filter(|guid| !is_blank(guid)) else {
             return Err(Reason::ResourceGuidMissing.because("the path names no ResourceGUID"));
         };
         let guid = parse_guid(guid, Reason::ResourceToDeleteNotFound)?;
-        match self.resources.delete(caller.organization, guid, self.clock.now()).await? {
+        match self.resources.delete(caller.organization, guid, preconditions, self.clock.now()).await? {
             DeleteOutcome::Deleted => Ok(()),
+            DeleteOutcome::OtherState(other) => Err(other.into()),
             DeleteOutcome::InUse { by } => Err(Reason::ResourceInUse.because(format!("in use by {by}"))),
             DeleteOutcome::NotFound => Err(Reason::ResourceToDeleteNotFound.because(format!("no resource {guid}"))),
         }

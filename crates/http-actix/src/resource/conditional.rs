@@ -11,6 +11,9 @@ use actix_web::http::header::{
     ByteRangeSpec, EntityTag, Header, HttpDate, IF_MATCH, IF_NONE_MATCH, IF_RANGE, IfMatch, IfModifiedSince,
     IfNoneMatch, IfRange, IfUnmodifiedSince, RANGE, Range as RangeHeader,
 };
+use domain::checksum::Sha1Checksum;
+use domain::error::Failure;
+use domain::resource::Preconditions;
 use domain::timestamp::Timestamp;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,8 +21,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Validators {
-    /// Its ETag in quotes.
-    pub(crate) checksum: String,
+    /// Its ETag, in quotation marks.
+    pub(crate) checksum: Sha1Checksum,
     pub(crate) modified: Timestamp,
     /// Bytes.
     pub(crate) size: u64,
@@ -39,9 +42,7 @@ pub(crate) enum Delivery {
 /// # Errors
 /// 412 where the file isn't the one that the client means, 416 where the range lies outside.
 pub(crate) fn decide(request: &HttpRequest, file: &Validators) -> Result<Delivery, ApiError> {
-    if !is_meant(request, file) {
-        return Err(ApiError::PreconditionFailed { etag: file.etag().to_string() });
-    }
+    preconditions(request).check(file.checksum, file.modified).map_err(Failure::from)?;
     if is_known(request, file) {
         return Ok(Delivery::NotModified);
     }
@@ -56,21 +57,26 @@ pub(crate) fn decide(request: &HttpRequest, file: &Validators) -> Result<Deliver
 
 impl Validators {
     fn etag(&self) -> EntityTag {
-        EntityTag::new_strong(self.checksum.clone())
+        EntityTag::new_strong(self.checksum.to_string())
     }
 }
 
-fn is_meant(request: &HttpRequest, file: &Validators) -> bool {
+/// Which state of a resource the request means: `If-Match` takes precedence over `If-Unmodified-Since`.
+pub(crate) fn preconditions(request: &HttpRequest) -> Preconditions {
     if request.headers().contains_key(IF_MATCH) {
         return match IfMatch::parse(request) {
-            Ok(IfMatch::Any) => true,
-            Ok(IfMatch::Items(tags)) => tags.iter().any(|tag| tag.strong_eq(&file.etag())),
-            Err(_) => false,
+            Ok(IfMatch::Any) => Preconditions::None,
+            Ok(IfMatch::Items(tags)) => Preconditions::Checksum(tags.iter().filter_map(checksum).collect()),
+            Err(_) => Preconditions::Checksum(Vec::new()),
         };
     }
-    // In whole seconds, as the client was given the date.
-    let since = IfUnmodifiedSince::parse(request).ok().map(|since| timestamp(since.0));
-    since.is_none_or(|since| file.modified.whole_seconds() <= since.whole_seconds())
+    let since = IfUnmodifiedSince::parse(request).ok();
+    since.map_or(Preconditions::None, |since| Preconditions::UnmodifiedSince(timestamp(since.0)))
+}
+
+/// The checksum that a strong tag stands for. A weak one never matches.
+fn checksum(tag: &EntityTag) -> Option<Sha1Checksum> {
+    Sha1Checksum::parse(tag.tag()).filter(|checksum| EntityTag::new_strong(checksum.to_string()).strong_eq(tag))
 }
 
 /// Whether the client has this state already; If-None-Match takes precedence.

@@ -71,6 +71,64 @@ fn a_resource_in_use_stays_but_may_be_updated() {
 }
 
 #[test]
+fn a_resource_is_deleted_in_the_state_only_that_the_client_means() {
+    // Decision T17.
+    let server = Server::start();
+    let path = format!("/api/v2/resource/{GUID}");
+    let sum = Sha1Checksum::of(b"content");
+    let tag = format!("\"{sum}\"");
+    let (weak, list) = (format!("W/{tag}"), format!("\"x\", {tag}"));
+    let (then, earlier, later) =
+        ("Sun, 01 Jun 2025 12:00:00 GMT", "Sun, 01 Jun 2025 11:59:59 GMT", "Sun, 01 Jun 2025 12:00:01 GMT");
+    let add = || {
+        let added = server.send(add_label(GUID, b"content").header("Timestamp", "2025-06-01T12:00:00.5Z"));
+        added.assert_success(ADDED);
+    };
+    let deleting = |headers: &[(&str, &str)]| {
+        server.send(headers.iter().fold(delete(&path), |request, (name, value)| request.header(name, value)))
+    };
+    deleting(&[("If-Match", "\"other\"")]).assert_error(404, "ResourceGUID is not found");
+    add();
+    for refused in [
+        &[("If-Match", "\"other\"")][..],
+        &[("If-Match", weak.as_str())],
+        &[("If-Match", tag.trim_matches('"'))],
+        &[("If-Match", "")],
+        &[("If-Unmodified-Since", earlier)],
+        &[("If-Match", "\"other\""), ("If-Unmodified-Since", later)],
+    ] {
+        let reply = deleting(refused);
+        reply.assert_error(412, "Precondition Failed");
+        let detail = format!("the stored file has the ETag {tag} and the Timestamp 2025-06-01T12:00:00.500000Z");
+        assert_eq!(reply.header("X-Error-Detail"), Some(detail.as_str()), "{refused:?}");
+    }
+    assert_eq!(server.send(Request::get(&path)).text(), "content");
+    for met in [
+        &[("If-Match", tag.as_str())][..],
+        &[("If-Match", list.as_str())],
+        &[("If-Match", "*")],
+        &[("If-Match", tag.as_str()), ("If-Unmodified-Since", earlier)],
+        &[("If-Match", "*"), ("If-Unmodified-Since", earlier)],
+        &[("If-Unmodified-Since", then)],
+        &[("If-Unmodified-Since", "yesterday")],
+    ] {
+        deleting(met).assert_success(DELETED);
+        add();
+    }
+}
+
+#[test]
+fn a_stale_state_is_answered_before_a_use() {
+    // Decision T17.
+    let server = Server::start();
+    let guid = acme_records().used_by_queue.to_string();
+    server.send(add_label(&guid, b"content")).assert_success(ADDED);
+    let request = delete(&format!("/api/v2/resource/{guid}"));
+    server.send(request.clone().header("If-Match", "\"other\"")).assert_error(412, "Precondition Failed");
+    server.send(request.header("If-Match", "*")).assert_error(400, "Resource still in use");
+}
+
+#[test]
 fn delete_reaches_the_own_organization_only() {
     // Decision T15.
     let server = Server::start();

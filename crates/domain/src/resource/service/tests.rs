@@ -3,9 +3,13 @@
 use super::ResourceService;
 use crate::blob::{MockBlobLedger, MockBlobStore};
 use crate::caller::OrganizationId;
+use crate::checksum::Sha1Checksum;
 use crate::error::{Reason, StoreError};
 use crate::limits::Limits;
-use crate::resource::{DeleteOutcome, Domain, ListFilter, MockResourceRepository, ResourceListItem, StoredResource};
+use crate::resource::{
+    DeleteOutcome, Domain, ListFilter, MockResourceRepository, OtherState, Preconditions, ResourceListItem,
+    StoredResource,
+};
 use crate::sample::{detail, is_store_failure, reason};
 use crate::testing::{CountingIds, FixedClock, a_caller, a_resource, at, pmm_key, resource_guid, stored};
 use bytes::Bytes;
@@ -92,6 +96,10 @@ async fn a_resource_that_is_nowhere_is_not_found() {
     assert_eq!(reason(service(repository(&NOWHERE)).info(&a_caller(ACME), GUID).await), Reason::ResourceNotFound);
 }
 
+fn any_state() -> Preconditions {
+    Preconditions::None
+}
+
 #[tokio::test]
 async fn a_malformed_guid_in_a_path_is_not_found_without_looking() {
     // Decisions R1, R7, R9.
@@ -102,7 +110,7 @@ async fn a_malformed_guid_in_a_path_is_not_found_without_looking() {
         assert_eq!(reason(service.info(&caller, guid).await), Reason::ResourceNotFound, "{guid:?}");
     }
     for guid in ["x", "list", "88de5c02"] {
-        let outcome = service(MockResourceRepository::new()).delete(&a_caller(ACME), Some(guid)).await;
+        let outcome = service(MockResourceRepository::new()).delete(&a_caller(ACME), Some(guid), any_state()).await;
         assert_eq!(reason(outcome), Reason::ResourceToDeleteNotFound, "{guid:?}");
     }
 }
@@ -111,30 +119,41 @@ async fn a_malformed_guid_in_a_path_is_not_found_without_looking() {
 async fn delete_without_a_guid_says_so() {
     // Decision T16.
     for guid in [None, Some(""), Some(" ")] {
-        let outcome = service(MockResourceRepository::new()).delete(&a_caller(ACME), guid).await;
+        let outcome = service(MockResourceRepository::new()).delete(&a_caller(ACME), guid, any_state()).await;
         assert_eq!(reason(outcome), Reason::ResourceGuidMissing, "{guid:?}");
     }
 }
 
 #[tokio::test]
 async fn delete_answers_what_became_of_the_resource() {
-    // Decisions O3, R11, T15.
+    // Decisions O3, R11, T15, T17.
     let deleting = |answer: DeleteOutcome| {
         let mut resources = MockResourceRepository::new();
         resources
             .expect_delete()
             .times(1)
-            .withf(|organization, guid, now| (*organization, *guid, *now) == (ACME, resource_guid(10), at(5)))
-            .return_once(move |_, _, _| Ok(answer));
+            .withf(|organization, guid, preconditions, now| {
+                (*organization, *guid, *now) == (ACME, resource_guid(10), at(5)) && *preconditions == any_state()
+            })
+            .return_once(move |_, _, _, _| Ok(answer));
         service(resources)
     };
     let caller = a_caller(ACME);
-    assert!(deleting(DeleteOutcome::Deleted).delete(&caller, Some(GUID)).await.is_ok());
-    let not_found = deleting(DeleteOutcome::NotFound).delete(&caller, Some(GUID)).await;
+    assert!(deleting(DeleteOutcome::Deleted).delete(&caller, Some(GUID), any_state()).await.is_ok());
+    let not_found = deleting(DeleteOutcome::NotFound).delete(&caller, Some(GUID), any_state()).await;
     assert_eq!(reason(not_found), Reason::ResourceToDeleteNotFound);
     let in_use = || DeleteOutcome::InUse { by: "queue \"Banner\"".to_owned() };
-    assert_eq!(reason(deleting(in_use()).delete(&caller, Some(GUID)).await), Reason::ResourceInUse);
-    assert!(detail(deleting(in_use()).delete(&caller, Some(GUID)).await).contains("queue \"Banner\""));
+    assert_eq!(reason(deleting(in_use()).delete(&caller, Some(GUID), any_state()).await), Reason::ResourceInUse);
+    assert!(detail(deleting(in_use()).delete(&caller, Some(GUID), any_state()).await).contains("queue \"Banner\""));
+    let other = OtherState { checksum: Sha1Checksum::of(b"abc"), modified: at(7) };
+    let other_state = || DeleteOutcome::OtherState(other.clone());
+    assert_eq!(
+        reason(deleting(other_state()).delete(&caller, Some(GUID), any_state()).await),
+        Reason::PreconditionFailed
+    );
+    let told = detail(deleting(other_state()).delete(&caller, Some(GUID), any_state()).await);
+    assert!(told.contains("\"A9993E364706816ABA3E25717850C26C9CD0D89D\""), "{told}");
+    assert!(told.contains(&at(7).precise()), "{told}");
 }
 
 #[tokio::test]
@@ -219,12 +238,12 @@ async fn a_store_that_is_down_is_our_failure() {
     let caller = a_caller(ACME);
     let mut resources = MockResourceRepository::new();
     resources.expect_find().returning(|_, _| down());
-    resources.expect_delete().returning(|_, _, _| down());
+    resources.expect_delete().returning(|_, _, _, _| down());
     resources.expect_find_by_pmm().returning(|_, _| down());
     let service = service(resources);
     assert!(is_store_failure(&service.find(&caller, GUID).await));
     assert!(is_store_failure(&service.info(&caller, GUID).await));
-    assert!(is_store_failure(&service.delete(&caller, Some(GUID)).await));
+    assert!(is_store_failure(&service.delete(&caller, Some(GUID), any_state()).await));
     let key = pmm_key("a", "b", "c");
     assert!(is_store_failure(&service.find_by_pmm(&caller, &key).await));
 }

@@ -5,8 +5,8 @@ use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::guid::ResourceGuid;
 use crate::resource::{
-    DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, ResourceListItem, ResourceRepository, StoreOutcome,
-    StoredResource,
+    DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, Preconditions, ResourceListItem, ResourceRepository,
+    StoreOutcome, StoredResource,
 };
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -48,11 +48,15 @@ impl ResourceRepository for InMemoryStore {
         &self,
         organization: OrganizationId,
         guid: ResourceGuid,
+        preconditions: Preconditions,
         now: Timestamp,
     ) -> Result<DeleteOutcome, StoreError> {
         let mut state = self.working()?;
-        if !state.resources.contains_key(&(organization, guid)) {
+        let Some(stored) = state.resources.get(&(organization, guid)) else {
             return Ok(DeleteOutcome::NotFound);
+        };
+        if let Err(other) = preconditions.check(stored.checksum, stored.modified) {
+            return Ok(DeleteOutcome::OtherState(other));
         }
         if let Some(by) = state.fleet.user_of(organization, guid) {
             return Ok(DeleteOutcome::InUse { by });

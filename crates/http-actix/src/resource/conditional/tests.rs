@@ -5,10 +5,21 @@ use actix_web::http::header::{HeaderName, IF_MODIFIED_SINCE, IF_UNMODIFIED_SINCE
 use actix_web::test::TestRequest;
 use proptest::prelude::*;
 
+/// The checksum of the file; other tags are none of its.
+const SUM: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const TAG: &str = "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"";
+const WEAK_TAG: &str = "W/\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"";
+const LISTED_TAG: &str = "\"x\", \"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"";
+const OTHER_TAG: &str = "\"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB\"";
+
 const NEW_YEAR: &str = "2026-01-01T00:00:00Z";
 
 fn file(modified: &str) -> Validators {
-    Validators { checksum: "AAAA".to_owned(), modified: Timestamp::parse(modified).unwrap(), size: 1000 }
+    Validators {
+        checksum: Sha1Checksum::parse(SUM).unwrap(),
+        modified: Timestamp::parse(modified).unwrap(),
+        size: 1000,
+    }
 }
 
 /// What is answered; the error as its status.
@@ -72,9 +83,9 @@ fn a_head_request_has_no_range() {
 fn if_range_demands_the_very_state() {
     let with = |if_range: &str, modified: &str| decided(&[(RANGE, "bytes=0-0"), (IF_RANGE, if_range)], modified);
     let date = "Thu, 01 Jan 2026 00:00:00 GMT";
-    assert_eq!(with("\"AAAA\"", NEW_YEAR), Ok(Delivery::Part(0..1)));
-    assert_eq!(with("W/\"AAAA\"", NEW_YEAR), Ok(Delivery::Whole));
-    assert_eq!(with("\"BBBB\"", NEW_YEAR), Ok(Delivery::Whole));
+    assert_eq!(with(TAG, NEW_YEAR), Ok(Delivery::Part(0..1)));
+    assert_eq!(with(WEAK_TAG, NEW_YEAR), Ok(Delivery::Whole));
+    assert_eq!(with(OTHER_TAG, NEW_YEAR), Ok(Delivery::Whole));
     assert_eq!(with(date, NEW_YEAR), Ok(Delivery::Part(0..1)));
     assert_eq!(with(date, "2026-01-01T00:00:00.5Z"), Ok(Delivery::Whole));
     assert_eq!(with("yesterday", NEW_YEAR), Ok(Delivery::Whole));
@@ -84,10 +95,10 @@ fn if_range_demands_the_very_state() {
 fn if_none_match_is_compared_weakly_and_comes_first() {
     let with =
         |tags: &str| decided(&[(IF_NONE_MATCH, tags), (IF_MODIFIED_SINCE, "Fri, 01 Jan 2027 00:00:00 GMT")], NEW_YEAR);
-    for tags in ["\"AAAA\"", "*", "W/\"AAAA\"", "\"x\", \"AAAA\""] {
+    for tags in [TAG, "*", WEAK_TAG, LISTED_TAG] {
         assert_eq!(with(tags), Ok(Delivery::NotModified), "{tags}");
     }
-    for tags in ["\"BBBB\"", "", "AAAA"] {
+    for tags in [OTHER_TAG, "", SUM] {
         assert_eq!(with(tags), Ok(Delivery::Whole), "{tags}");
     }
 }
@@ -96,10 +107,11 @@ fn if_none_match_is_compared_weakly_and_comes_first() {
 fn if_match_is_compared_strongly_and_comes_before_all() {
     // Decision T17.
     let with = |tags: &str| decided(&[(IF_MATCH, tags), (IF_NONE_MATCH, "*"), (RANGE, "bytes=0-0")], NEW_YEAR);
-    for tags in ["\"AAAA\"", "*", "\"x\", \"AAAA\""] {
+    for tags in [TAG, "*", LISTED_TAG] {
         assert_eq!(with(tags), Ok(Delivery::NotModified), "{tags}");
     }
-    for tags in ["\"BBBB\"", "W/\"AAAA\"", "", "AAAA"] {
+    let lower_case = TAG.to_lowercase();
+    for tags in [OTHER_TAG, WEAK_TAG, &lower_case, "", SUM] {
         assert_eq!(with(tags), Err(412), "{tags}");
     }
 }
@@ -112,7 +124,7 @@ fn if_unmodified_since_counts_whole_seconds_and_yields_to_if_match() {
     assert_eq!(since("2025-12-31T23:59:59Z"), Ok(Delivery::Whole));
     assert_eq!(since("2026-01-01T00:00:00.9Z"), Ok(Delivery::Whole));
     assert_eq!(since("2026-01-01T00:00:01Z"), Err(412));
-    let both = [(IF_UNMODIFIED_SINCE, date), (IF_MATCH, "\"AAAA\"")];
+    let both = [(IF_UNMODIFIED_SINCE, date), (IF_MATCH, TAG)];
     assert_eq!(decided(&both, "2027-01-01T00:00:00Z"), Ok(Delivery::Whole));
     assert_eq!(decided(&[(IF_UNMODIFIED_SINCE, "yesterday")], NEW_YEAR), Ok(Delivery::Whole));
 }
