@@ -3,7 +3,7 @@
 use clap::Parser;
 use std::path::PathBuf;
 
-/// Measures the program beside what database, disk, web server and SHA-1 do raw.
+/// Compares the program with the raw speed of database, disk, web server and SHA-1.
 #[derive(Debug, Parser)]
 #[command(name = "bench")]
 pub(crate) struct Arguments {

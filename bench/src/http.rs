@@ -68,7 +68,7 @@ impl Answer<'_> {
     }
 }
 
-/// How the length of a body is told.
+/// How a response gives the length of its body.
 #[derive(Debug, PartialEq, Eq)]
 enum Framing {
     Length(u64),

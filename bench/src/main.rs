@@ -1,4 +1,4 @@
-//! Measures Platen beside what the database, the disk, a web server and SHA-1 do raw.
+//! Compares Platen with the raw speed of the database, the disk, a web server and SHA-1.
 //!
 //! It starts what it needs on loopback and in a folder of its own, drives the program over HTTP,
 //! and prints one table. `scripts/bench` builds and calls it; docs/performance.md explains the

@@ -24,7 +24,7 @@ pub(crate) enum Database {
 /// Where the server keeps content.
 pub(crate) enum Blobs {
     Local,
-    /// The bucket behind this address.
+    /// The bucket at this address.
     S3(SocketAddr),
 }
 

@@ -90,7 +90,7 @@ impl Postgres {
         let mut pgbench = connected(Command::new(self.command("pgbench")), self.address);
         pgbench.args(["-n", "-M", "prepared", "-c", &clients.to_string(), "-j", &clients.min(2).to_string()]);
         pgbench.args(["-T", &seconds.to_string(), "-f"]).arg(&file).arg(DATABASE);
-        rate(&run(&mut pgbench)?).context("pgbench told no rate")
+        rate(&run(&mut pgbench)?).context("pgbench printed no rate")
     }
 
     fn command(&self, name: &str) -> PathBuf {

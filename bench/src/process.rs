@@ -100,8 +100,8 @@ pub(crate) fn run(command: &mut Command) -> Result<String> {
         .with_context(|| format!("running {}", command.get_program().to_string_lossy()))?;
     if !output.status.success() {
         // The first lines tell the cause; each client of a load may repeat them.
-        let told = String::from_utf8_lossy(&output.stderr).lines().take(5).collect::<Vec<_>>().join("; ");
-        bail!("{} ended with {}: {told}", command.get_program().to_string_lossy(), output.status);
+        let printed = String::from_utf8_lossy(&output.stderr).lines().take(5).collect::<Vec<_>>().join("; ");
+        bail!("{} ended with {}: {printed}", command.get_program().to_string_lossy(), output.status);
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

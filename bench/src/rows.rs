@@ -45,8 +45,7 @@ pub(crate) const NAMES: &[&str] = &[
     "instructions-info",
 ];
 
-/// Measures the rows that are asked for. What fails is told and left out; the number of failures
-/// comes beside the rows.
+/// Measures the requested rows. A row that fails is reported and left out. Returns the rows and the number of failures.
 pub(crate) async fn all(stage: &Stage) -> (Vec<Row>, usize) {
     let mut rows = Vec::new();
     let mut failures = 0;
@@ -112,12 +111,12 @@ impl Rated<'_> {
             note = seen;
             Ok(load.per_second)
         };
-        let told = async || {
+        let output = async || {
             let rate = reference().await?;
             say(&format!("   reference {rate:.0}/s"));
             Ok(rate)
         };
-        let pairs = paired(stage.arguments.runs(), product, told).await?;
+        let pairs = paired(stage.arguments.runs(), product, output).await?;
         let Self { name, work, reference, goal, .. } = self;
         Ok(Row { name, work, unit: "/s", pairs, reference, goal, note })
     }

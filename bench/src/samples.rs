@@ -43,7 +43,7 @@ impl FromIterator<f64> for Samples {
     }
 }
 
-/// Runs of the product, each beside the run of its reference that followed it at once.
+/// Runs of the product, each paired with the run of its reference right after it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pairs {
     pub(crate) product: Samples,

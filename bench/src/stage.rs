@@ -174,7 +174,7 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1000.0)
 }
 
-/// Tells what goes on, beside the table.
+/// Prints progress to stderr; the table goes to stdout.
 #[expect(clippy::print_stderr, reason = "this is the program's own progress, its table goes to standard output")]
 pub(crate) fn say(text: &str) {
     eprintln!("{text}");

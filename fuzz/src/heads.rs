@@ -60,7 +60,7 @@ fn callers(head: &Head) {
                     other => panic!("{other} isn't registered"),
                 };
                 let mut values = sent.mis_key.iter().chain(&sent.hardware_hash);
-                assert!(values.any(|value| own.iter().any(|key| value.contains(key))), "nobody comes in without a key");
+                assert!(values.any(|value| own.iter().any(|key| value.contains(key))), "no caller is admitted without a key");
                 assert!(caller.user.is_some() || caller.computer.is_some());
                 assert!(caller.application_version.chars().count() <= 64);
             }

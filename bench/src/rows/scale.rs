@@ -25,7 +25,7 @@ const CLIENTS: usize = 8;
 /// Distinct resources that are asked for.
 const ASKED: u64 = 10_000;
 
-/// Microseconds of each work, with many resources beside few; by the name of its row.
+/// Microseconds of each work, with many resources and with few; by the name of its row.
 pub(crate) type Costs = HashMap<&'static str, Pairs>;
 
 /// One of the four rows. They are measured together: the store grows only once.

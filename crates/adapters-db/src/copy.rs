@@ -81,7 +81,7 @@ struct Side<'a> {
 pub struct RecordCopy<'a> {
     from: Side<'a>,
     to: Side<'a>,
-    /// Told after each page: the table, and what was dealt with in it so far.
+    /// Called after each page with the table and its progress so far.
     report: &'a (dyn Fn(&str, CopiedRecords) + Sync),
 }
 
@@ -102,7 +102,7 @@ impl<'a> RecordCopy<'a> {
         self.all_tables(Pass::Compare).await.map(drop)
     }
 
-    /// Copies what the target lacks, after its content is there. Discarded content and refusals stay behind.
+    /// Copies what the target lacks, after its content is there. Discarded content and refusals are not copied.
     ///
     /// # Errors
     /// [`CopyError`]; what was copied before stays.
@@ -212,7 +212,7 @@ impl<'a> RecordCopy<'a> {
 }
 
 impl Side<'_> {
-    /// Rows behind the one with the key `last`.
+    /// Rows after the one with the key `last`.
     async fn page<E: EntityTrait>(&self, last: Option<Vec<Value>>) -> Result<Vec<E::Model>, CopyError> {
         let mut select = E::find().limit(ROWS);
         for column in key_columns::<E>() {

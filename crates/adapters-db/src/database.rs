@@ -109,7 +109,7 @@ impl Database {
     /// Opens the database. Writes run on the runtime on which this is called.
     ///
     /// # Errors
-    /// After a bounded number of tries where nobody answers, at once where we are refused.
+    /// Fails after a bounded number of tries if no server answers, and immediately if it refuses us.
     pub async fn connect(config: &DatabaseConfig) -> Result<Self, OpenError> {
         let place = config.place()?;
         let instance_lock = InstanceLock::shared(&place)?;

@@ -62,10 +62,10 @@ impl DatabaseUrl {
         }
         // Elsewhere a question mark begins parameters: a file of that name would be a surprise.
         if path.contains('?') {
-            return Err(wrong("the path behind sqlite:// must not contain a question mark; there are no parameters"));
+            return Err(wrong("the path after sqlite:// must not contain a question mark; there are no parameters"));
         }
         if path.contains('\0') {
-            return Err(wrong("the path behind sqlite:// must not contain U+0000"));
+            return Err(wrong("the path after sqlite:// must not contain U+0000"));
         }
         // SQLite would take a relative path such as `file:x` for a URI.
         let path = std::path::absolute(Path::new(path)).map_err(|error| wrong(&format!("its path: {error}")))?;
@@ -119,7 +119,7 @@ fn has_bare_password(url: &str) -> bool {
     let (before_query, query) = url.split_once('?').unwrap_or((url, ""));
     let (_, rest) = before_query.split_once("://").unwrap_or(("", before_query));
     let (_, path) = rest.split_once('/').unwrap_or((rest, ""));
-    // A database may be called anything, but beside a host an @ in its name is more likely a mistake.
+    // A database may have any name, but after a host an @ in it is more likely a mistake.
     let (first_parameter, _) = query.split_once(['=', '&']).unwrap_or((query, ""));
     let has_user = rest[..rest.len() - path.len()].contains('@');
     url.contains('#') || (!has_user && (path.contains('@') || first_parameter.contains('@')))

@@ -19,7 +19,7 @@ pub enum OpenError {
     /// The folder of a database file.
     #[error("the folder {folder} for the database can't be made: {source}")]
     Folder { folder: String, source: std::io::Error },
-    /// Nobody answered, however often we tried.
+    /// No server answered any of the tries.
     #[error("the database {place} can't be reached ({tries} tries): {cause}")]
     Unreachable { place: String, tries: u32, cause: String },
     /// The database answered, but doesn't let us in, or can't be used by us.

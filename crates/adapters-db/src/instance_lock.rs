@@ -1,7 +1,7 @@
 //! The lock that says which processes have a database open.
 //!
 //! Any number of processes open a database together; a command such as `platen copy` opens it exclusively. For a
-//! `SQLite` file the lock is a file beside the database, locked by the process. On `PostgreSQL` it is an advisory lock
+//! `SQLite` file the lock is a file next to the database, locked by the process. On `PostgreSQL` it is an advisory lock
 //! that each session of the pool holds shared, or one session holds exclusively (ADR 52).
 
 use crate::database_url::DatabaseUrl;
@@ -75,7 +75,7 @@ impl InstanceLock {
     }
 
     /// Makes this process the server of a `SQLite` file until the lock is released; `false` if another process is. A
-    /// file system without locks keeps nobody from serving.
+    /// file system without locks doesn't prevent serving.
     pub(crate) fn claim_serving(&self) -> bool {
         let Self::File { database, serving, .. } = self else {
             return true;
@@ -109,7 +109,7 @@ impl InstanceLock {
     }
 }
 
-/// Locks the file beside the database. It is never deleted: another process may have just locked it.
+/// Locks the file next to the database. It is never deleted: another process may have just locked it.
 fn lock_file(
     url: &DatabaseUrl,
     database: &Path,

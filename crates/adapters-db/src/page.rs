@@ -112,7 +112,7 @@ pub(crate) trait Pages: Send + Sized + 'static {
     }
 }
 
-/// Merges lists, each of which is in `order`, into one that is. Of each list one row is held beside its page.
+/// Merges lists, each of which is in `order`, into one that is. Each list holds one row and its page in memory.
 pub(crate) fn merged<R: Send + 'static>(mut lists: Vec<Rows<R>>, order: fn(&R, &R) -> Ordering) -> Rows<R> {
     if lists.len() == 1 {
         return lists.remove(0);
@@ -138,7 +138,7 @@ pub(crate) fn merged<R: Send + 'static>(mut lists: Vec<Rows<R>>, order: fn(&R, &
     stream::once(start).try_flatten().boxed()
 }
 
-/// The next row of a list, and the list behind it. The greatest is the one whose row comes first.
+/// The next row of a list, and the rest of the list. The greatest is the one whose row comes first.
 struct Front<R> {
     row: R,
     list: Rows<R>,

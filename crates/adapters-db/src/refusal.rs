@@ -61,10 +61,10 @@ impl RefusalRepository for SqlRefusalRepository {
     async fn page(
         &self,
         filter: &RefusalFilter,
-        behind: Option<(Timestamp, i64)>,
+        after: Option<(Timestamp, i64)>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError> {
-        let rows = page(filter, behind, limit).into_model::<Listed>().all(&self.db.reads);
+        let rows = page(filter, after, limit).into_model::<Listed>().all(&self.db.reads);
         self.db.read(rows).await?.into_iter().map(Listed::refused).collect()
     }
 }
@@ -81,14 +81,14 @@ fn old(before: Timestamp, limit: u64) -> Select<refusal::Entity> {
 }
 
 /// Refusals with the name of their organization, the newest first.
-fn page(filter: &RefusalFilter, behind: Option<(Timestamp, i64)>, limit: u64) -> Select<refusal::Entity> {
+fn page(filter: &RefusalFilter, after: Option<(Timestamp, i64)>, limit: u64) -> Select<refusal::Entity> {
     use refusal::Column;
     let mut select = refusal::Entity::find()
         .column_as(organization::Column::Name, "organization_name")
         .apply_if(filter.organization.clone(), |select, name| select.filter(organization::Column::Name.eq(name)))
         .apply_if(filter.computer, |select, computer| select.filter(Column::ComputerGuid.eq(computer.as_uuid())))
         .apply_if(filter.since, |select, since| select.filter(Column::ReceivedAt.gte(since.as_micros())))
-        .apply_if(behind, |select, (at, id)| {
+        .apply_if(after, |select, (at, id)| {
             let key = Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr));
             select.filter(key.lt(Expr::tuple([at.as_micros().into(), id.into()])))
         })

@@ -204,13 +204,13 @@ impl Reason {
 /// told already is left out.
 #[must_use]
 pub fn error_chain(error: &(dyn Error + 'static)) -> String {
-    let mut told = error.to_string();
+    let mut output = error.to_string();
     for cause in std::iter::successors(error.source(), |&error| error.source()).map(ToString::to_string) {
-        if !told.ends_with(&cause) {
-            told = format!("{told}: {cause}");
+        if !output.ends_with(&cause) {
+            output = format!("{output}: {cause}");
         }
     }
-    told
+    output
 }
 
 /// What a port reports when a store can't do its work. None of it reaches a client.

@@ -1,6 +1,6 @@
 //! What only a local folder does.
 
-use crate::{key, list, publish, told};
+use crate::{key, list, output, publish};
 use adapters_blob::{BlobConfig, open};
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobStore};
@@ -33,7 +33,7 @@ fn unfinished(folder: &Path) -> Vec<PathBuf> {
     files(folder).into_iter().filter(|path| path.to_str().unwrap().contains('#')).collect()
 }
 
-/// A file that nobody has written to for `age`.
+/// A file that was last written to `age` ago.
 fn leave(folder: &Path, name: &str, age: Duration) -> PathBuf {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -194,8 +194,8 @@ async fn a_folder_that_takes_no_files_is_told_by_the_error_of_the_system() {
         let written = writer.write(Bytes::from_static(content)).await;
         let finished = writer.finish().await;
         let error = written.and(finished.map(drop)).unwrap_err();
-        assert!(io_cause(&error).is_some(), "{}", told(&error));
-        assert!(told(&error).contains(&key(1).to_string()), "{}", told(&error));
+        assert!(io_cause(&error).is_some(), "{}", output(&error));
+        assert!(output(&error).contains(&key(1).to_string()), "{}", output(&error));
         assert!(writer.abort().await.is_ok());
         drop(writer);
         assert_eq!(files(folder.path()), before);
@@ -213,7 +213,7 @@ async fn a_blob_that_cannot_be_put_in_its_place_leaves_no_file() {
         let mut writer = store.create(&key(number)).await.unwrap();
         writer.write(Bytes::from_static(content)).await.unwrap();
         let error = writer.finish().await.unwrap_err();
-        assert!(io_cause(&error).is_some(), "{}", told(&error));
+        assert!(io_cause(&error).is_some(), "{}", output(&error));
         assert_eq!(unfinished(folder.path()), Vec::<PathBuf>::new());
     }
 }
@@ -265,7 +265,7 @@ async fn a_ping_fails_when_the_folder_is_gone_and_works_when_it_is_back() {
     let store = open_at(&path).await;
     fs::remove_dir_all(&path).unwrap();
     let error = store.ping().await.unwrap_err();
-    assert!(told(&error).contains("cannot write a file in folder"), "{}", told(&error));
+    assert!(output(&error).contains("cannot write a file in folder"), "{}", output(&error));
     fs::create_dir(&path).unwrap();
     store.ping().await.unwrap();
 }
@@ -277,8 +277,8 @@ async fn a_path_that_is_a_file_is_refused_in_one_line() {
     File::create(&path).unwrap();
     for path in [path.clone(), path.join("below")] {
         let Err(error) = open(&BlobConfig::Local { path: path.clone() }).await else { panic!("it is opened") };
-        let told = error.to_string();
-        assert!(told.starts_with(&format!("cannot keep blobs in folder {}: ", path.display())), "{told}");
-        assert!(!told.contains('\n'));
+        let output = error.to_string();
+        assert!(output.starts_with(&format!("cannot keep blobs in folder {}: ", path.display())), "{output}");
+        assert!(!output.contains('\n'));
     }
 }

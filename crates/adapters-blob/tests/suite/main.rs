@@ -48,7 +48,7 @@ async fn list(store: &dyn BlobStore) -> Vec<BlobEntry> {
 }
 
 /// Everything that an error says, error_chain included.
-fn told(error: &dyn std::error::Error) -> String {
+fn output(error: &dyn std::error::Error) -> String {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

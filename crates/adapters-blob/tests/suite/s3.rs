@@ -1,7 +1,7 @@
 //! What only a bucket does: multipart uploads, faults of the server, configuration.
 
 use crate::s3_server::{Fault, KEY, S3Server, SECRET};
-use crate::{bucket_of, key, list, publish, told};
+use crate::{bucket_of, key, list, output, publish};
 use adapters_blob::{AccessKey, BlobConfig, OpenError, S3Config, open};
 use bytes::Bytes;
 use domain::blob::{BlobKey, BlobStore, BlobWriter};
@@ -119,9 +119,9 @@ async fn an_upload_of_which_a_part_fails_is_aborted_and_tells_so() {
     let written = writer.write(Bytes::from_static(LARGE)).await;
     let finished = writer.finish().await;
     let error = written.and(finished.map(drop)).unwrap_err();
-    assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
-    assert!(told(&error).contains("500 Internal Server Error"), "{}", told(&error));
-    assert!(told(&error).contains("InternalError"), "{}", told(&error));
+    assert!(matches!(error, StoreError::Unavailable(_)), "{}", output(&error));
+    assert!(output(&error).contains("500 Internal Server Error"), "{}", output(&error));
+    assert!(output(&error).contains("InternalError"), "{}", output(&error));
     server.no_parts().await;
     assert_eq!(store.size(&key(1)).await.unwrap(), None);
 }
@@ -182,8 +182,8 @@ async fn a_server_that_does_not_answer_is_an_error_soon_and_works_again_later() 
     assert!(began.elapsed() < SOON);
     for result in [read, size, deleted, pinged, finished.map(drop)] {
         let error = result.unwrap_err();
-        assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
-        assert!(told(&error).contains("no answer within"), "{}", told(&error));
+        assert!(matches!(error, StoreError::Unavailable(_)), "{}", output(&error));
+        assert!(output(&error).contains("no answer within"), "{}", output(&error));
     }
     server.misbehave("", Fault::Silence, 0);
     listed.await.unwrap();
@@ -197,8 +197,8 @@ async fn a_server_that_is_gone_is_an_error_soon() {
     drop(server);
     let began = Instant::now();
     let error = store.ping().await.unwrap_err();
-    assert!(matches!(error, StoreError::Unavailable(_)), "{}", told(&error));
-    assert!(told(&error).contains("Connection refused"), "{}", told(&error));
+    assert!(matches!(error, StoreError::Unavailable(_)), "{}", output(&error));
+    assert!(output(&error).contains("Connection refused"), "{}", output(&error));
     let mut writer = store.create(&key(1)).await.unwrap();
     let written = writer.write(Bytes::from_static(LARGE)).await;
     assert!(writer.finish().await.and(written).is_err());
@@ -212,7 +212,7 @@ async fn a_bucket_that_is_missing_is_named_and_not_taken_for_missing_blobs() {
     server.remove_bucket();
     assert!(store.size(&key(1)).await.is_err());
     let error = store.ping().await.unwrap_err();
-    assert!(told(&error).contains("bucket blobs at http://127.0.0.1:"), "{}", told(&error));
+    assert!(output(&error).contains("bucket blobs at http://127.0.0.1:"), "{}", output(&error));
     let error = refused(BlobConfig::S3(bucket_of(&server))).await;
     assert!(error.to_string().contains("404 Not Found"), "{error}");
     assert!(error.to_string().contains("NoSuchBucket"), "{error}");

@@ -1,4 +1,4 @@
-//! An S3 server inside the test process, over a folder, that can be told to misbehave. Any test crate may
+//! An S3 server inside the test process, over a folder, that misbehaves on request. Any test crate may
 //! include this file by its path.
 
 #![allow(dead_code, unreachable_pub, reason = "each test crate that includes this file uses a part of it")]
@@ -146,7 +146,7 @@ impl S3Server {
         tokio::time::timeout(Duration::from_secs(30), gone).await.expect("the parts are removed");
     }
 
-    /// Puts an object beside the blobs.
+    /// Puts an object that is no blob into the bucket.
     pub fn put_stranger(&self, path: &str) {
         let path = self.objects().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

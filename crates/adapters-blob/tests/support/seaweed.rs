@@ -2,7 +2,7 @@
 //! format, for what the one inside the test process can't show. Nothing here but the standard library:
 //! any test crate may include this file by its path.
 //!
-//! Each test process has one, on loopback and free ports. A guard beside the process ends it and removes
+//! Each test process has one, on loopback and free ports. A guard process ends it and removes
 //! its folder when the process ends, however it ends. With `PLATEN_TEST_SEAWEEDFS=http://HOST:PORT` that one
 //! is used instead, which saves the start where every test is a process.
 
@@ -110,7 +110,7 @@ impl Drop for Seaweed {
     }
 }
 
-/// Beside the build, where `scripts/prepare` puts it: above the folder of the running program.
+/// In the build folder, where `scripts/prepare` puts it: above the folder of the running program.
 fn program() -> PathBuf {
     let running = std::env::current_exe().expect("the path of this program");
     let program = running.ancestors().map(|folder| folder.join("seaweedfs/bin/weed")).find(|path| path.is_file());

@@ -5,7 +5,7 @@ use crate::testing::{Opened, engines};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// Tables that stay behind: discarded content does, and migrations and the version of the fleet are the target's own.
+/// Tables that are not copied: discarded content, and the target's own migrations and version of the fleet.
 const LEFT: [&str; 5] = ["discarded_blob", "fleet_version", "refusal", "seaql_migrations", "write_probe"];
 
 /// One of each engine, both empty.
@@ -78,14 +78,14 @@ async fn a_credential_of_somebody_else_is_told_by_its_holder() {
     let (sqlite, postgres) = pair().await;
     sqlite.fill_all().await;
     copy(&sqlite, &postgres).await.unwrap();
-    for (sql, told) in [
+    for (sql, output) in [
         ("UPDATE mis_key SET revoked_at = 17", "another record as mis_key of user \""),
         ("DELETE FROM hardware_hash", "the target holds hardware_hash of computer \""),
     ] {
         let changed = if sql.starts_with("DELETE") { &sqlite } else { &postgres };
         changed.run(sql).await;
         let error = copy(&sqlite, &postgres).await.unwrap_err().to_string();
-        assert!(error.contains(told) && error.contains("\" of \""), "{error}");
+        assert!(error.contains(output) && error.contains("\" of \""), "{error}");
         postgres.run("UPDATE mis_key SET revoked_at = 6").await;
     }
 }
@@ -116,10 +116,10 @@ async fn the_side_that_fails_is_told() {
 #[tokio::test]
 async fn no_table_is_forgotten() {
     let (sqlite, postgres) = pair().await;
-    let told = Mutex::new(BTreeSet::new());
+    let output = Mutex::new(BTreeSet::new());
     sqlite.fill_all().await;
     let note = |table: &str, _: CopiedRecords| {
-        told.lock().unwrap().insert(table.to_owned());
+        output.lock().unwrap().insert(table.to_owned());
     };
     let copy = RecordCopy::new(&sqlite.database, &postgres.database, &note);
     copy.insert().await.unwrap();
@@ -127,7 +127,7 @@ async fn no_table_is_forgotten() {
     let names = Statement::from_string(DbBackend::Sqlite, names);
     let rows = sqlite.db().reads.query_all_raw(names).await.unwrap();
     let tables: BTreeSet<String> = rows.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
-    let mut dealt_with = told.into_inner().unwrap();
+    let mut dealt_with = output.into_inner().unwrap();
     dealt_with.extend(LEFT.map(str::to_owned));
     assert_eq!(dealt_with, tables);
 }

@@ -56,7 +56,7 @@ struct Waiting {
 
 /// One reading of everything above what is settled, in pages.
 struct Round {
-    behind: i64,
+    after: i64,
     /// What is settled once all of it was read.
     settles: Option<i64>,
     next: Option<Waiting>,
@@ -64,7 +64,7 @@ struct Round {
 }
 
 impl Follower {
-    /// Begins behind all entries that are stored when this returns, but for those that are added meanwhile.
+    /// Begins after all entries that are stored when this returns, except those added meanwhile.
     pub(super) async fn begin(
         db: Arc<Connections>,
         organization: Option<OrganizationId>,
@@ -102,7 +102,7 @@ impl Follower {
             ended.map(|waiting| waiting.highest)
         };
         let next = (!seen.writers.is_empty()).then_some(seen);
-        Ok(Round { behind: self.settled, settles, next, pace: Pace::new(BUDGET) })
+        Ok(Round { after: self.settled, settles, next, pace: Pace::new(BUDGET) })
     }
 
     fn end_round(&mut self, round: Round) {
@@ -125,13 +125,13 @@ impl LogFollower for Follower {
             };
             let select = matching(self.organization, &self.filter, &self.texts)
                 .apply_if(self.filter.to, |select, to| select.filter(Column::ReceivedAt.lte(to.as_micros())))
-                .filter(Column::Id.gt(round.behind))
+                .filter(Column::Id.gt(round.after))
                 .order_by(Column::Id, Order::Asc)
                 .limit(round.pace.limit);
             let page = round.pace.read::<Row>(&self.db, select.build(self.db.backend)).await?;
             let mut entries = Vec::new();
             for row in page.rows {
-                round.behind = row.id;
+                round.after = row.id;
                 if self.texts.iter().all(|text| text.holds(&row)) && self.given.insert(row.id) {
                     entries.push(row.inspected()?);
                 }
@@ -208,7 +208,7 @@ mod tests {
         assert!(follower.settled >= settled + 2 && follower.given.is_empty(), "nothing is remembered for ever");
     }
 
-    /// Else nobody knew of an entry of it whether it belongs to what is followed.
+    /// Otherwise it would be unknown whether one of its entries belongs to the followed log.
     #[tokio::test]
     async fn a_follower_begins_when_those_who_are_writing_have_ended() {
         let engine = postgres().await;

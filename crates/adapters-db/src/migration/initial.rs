@@ -270,7 +270,7 @@ const EXPRESSION_INDEXES: [&str; 4] = [
     "CREATE INDEX log_entry_by_computer ON log_entry (organization_id, substr(computer_folded, 1, 128), received_at, id)",
 ];
 
-/// The indexes beside those of primary keys and unique columns, each with the query that uses it.
+/// The indexes in addition to those of primary keys and unique columns, each with the query that uses it.
 fn indexes() -> Vec<IndexCreateStatement> {
     let newest = IndexOrder::Desc;
     vec![

@@ -147,8 +147,8 @@ async fn everything_that_waits_together_is_one_transaction_whole_or_not_at_all()
         let rows = format!("SELECT count(DISTINCT xmin::text), count(*) FROM ({rows}) AS rows");
         Cluster::shared().psql(&name, &rows)
     };
-    let told = tokio::task::spawn_blocking(ask).await.unwrap();
-    let (transactions, rows) = told.trim().split_once('|').unwrap();
+    let output = tokio::task::spawn_blocking(ask).await.unwrap();
+    let (transactions, rows) = output.trim().split_once('|').unwrap();
     let (transactions, rows): (u32, u32) = (transactions.parse().unwrap(), rows.parse().unwrap());
     assert!(rows >= 200 && transactions <= 20, "{rows} rows in {transactions} transactions");
 }

@@ -60,7 +60,7 @@ async fn a_server_that_stops_is_unavailable_until_it_is_back_and_nothing_is_lost
     tokio::task::spawn_blocking(move || drop(cluster)).await.unwrap();
 }
 
-/// As after a failover behind one address: sessions that are open turn read-only, new ones take writes.
+/// As after a failover with one address: sessions that are open turn read-only, new ones take writes.
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_that_turn_read_only_are_replaced_and_no_write_fails() {
     let cluster = Arc::new(tokio::task::spawn_blocking(Cluster::start).await.unwrap());
@@ -141,8 +141,8 @@ async fn a_file_that_another_program_locks_is_unavailable_for_writing_until_it_i
     assert_eq!(database.resources().store(ACME, a_resource(2), at(0)).await.unwrap(), StoreOutcome::Stored);
 }
 
-/// A way to a server on which all connections so far can fall silent, as behind a firewall that forgot
-/// them: nobody is told, nothing arrives, and new ones work. The last number counts those that talk.
+/// A way to a server on which all connections so far can fall silent, as with a firewall that forgot
+/// them: neither side gets an error, nothing arrives, and new ones work. The last number counts those that talk.
 async fn way_to(server: String) -> (String, watch::Sender<u32>, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -189,7 +189,7 @@ async fn writing_goes_on_after_connections_have_silently_died() {
     let added = logs.add(ACME, a_log_entry("into silence")).await;
     // A connection that was just going back to the pool is not found there, and a new one takes its place.
     assert!(is_unavailable(&added) || added.is_ok(), "{added:?}");
-    // The writer gives the dead connections up by itself; nobody has to start it again.
+    // The writer gives the dead connections up by itself, without a restart.
     let mut tries = 0;
     while let Err(error) = logs.add(ACME, a_log_entry("after")).await {
         tries += 1;

@@ -97,7 +97,7 @@ async fn the_writer_has_a_connection_of_its_own_and_makes_a_new_one_when_it_is_e
             Cluster::shared().psql(&name, others)
         };
         tokio::task::spawn_blocking(end).await.unwrap();
-        // The failure is told to one request at most, which nobody repeats: nothing is written twice.
+        // One request at most gets the failure, and it isn't repeated: nothing is written twice.
         let broken = logs.add(ACME, a_log_entry("broken")).await;
         assert!(matches!(broken, Ok(()) | Err(StoreError::Unavailable(_))), "{broken:?}");
     }
@@ -126,7 +126,7 @@ async fn a_database_that_answers_fewer_than_ask_turns_the_others_away_and_stays_
     database.ping().await.unwrap();
     let credentials = database.credentials();
     let ask = |number: usize| credentials.find_key_holder(CredentialDigest::of(&number.to_string()));
-    // Whoever asks waits for the version of the fleet first, if that isn't known.
+    // A lookup first waits for the version of the fleet, if that isn't known.
     assert!(ask(ASKING).await.is_ok());
     let asked = join_all((0..ASKING).map(ask));
     let (outcomes, pinged) = tokio::join!(asked, database.ping());

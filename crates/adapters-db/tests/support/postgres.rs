@@ -2,7 +2,7 @@
 //! standard library: any test crate may include this file by its path.
 //!
 //! Each test process has one cluster, on loopback, a free port and a folder of its own, and each test
-//! a fresh database in it. A guard beside the process stops the cluster and removes its folder when the
+//! a fresh database in it. A guard process stops the cluster and removes its folder when the
 //! process ends, however it ends. With `PLATEN_TEST_POSTGRES=postgres://USER:PASSWORD@HOST:PORT/DATABASE`
 //! the databases are made in that cluster instead, which saves the start where every test is a process.
 //!
@@ -184,8 +184,8 @@ impl Cluster {
     /// Sends a signal to the server and then to its children, so that none is made meanwhile.
     fn signal(&self, signal: &str) {
         let folder = self.folder.as_ref().expect("a cluster that this process started");
-        let told = fs::read_to_string(folder.join("data/postmaster.pid")).expect("a server that runs");
-        let server = told.lines().next().expect("the id of the server").to_owned();
+        let printed = fs::read_to_string(folder.join("data/postmaster.pid")).expect("a server that runs");
+        let server = printed.lines().next().expect("the id of the server").to_owned();
         send(signal, &server);
         for child in children(&server) {
             send(signal, &child);
@@ -209,8 +209,8 @@ fn children(parent: &str) -> Vec<String> {
     let names = processes.filter_map(|entry| entry.file_name().into_string().ok());
     let is_child = |id: &String| {
         // The parent is the second word after the name, which stands in parentheses.
-        let told = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        told.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(parent)
+        let printed = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        printed.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(1)) == Some(parent)
     };
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).filter(is_child).collect()
 }

@@ -71,7 +71,7 @@ impl SentCredentials {
         [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)
     }
 
-    /// A digest of all that has to be right together: both credentials, and the `SerialNumber` beside a `HardwareHash`
+    /// A digest of all that has to be right together: both credentials, and the `SerialNumber` that comes with a `HardwareHash`
     /// (decision A1), each as it is read. `None` if no credential was sent.
     pub(super) fn fingerprint(&self) -> Option<CredentialDigest> {
         let [_, hardware_hash] = self.are_there();

@@ -222,7 +222,7 @@ impl<'a> Headers<'a> {
             (None, None) => return Err(Mismatch::of_nobody("no valid credential was sent".to_owned())),
         };
         let serial_number = self.serial_number.first().unwrap_or_default();
-        // Beside a computer the serial number was compared whole; with a MisKey alone the first counts (decision A8).
+        // With a computer the whole serial number was compared; with a MisKey alone the first counts (decision A8).
         let serial_number = match &computer {
             Some(_) => serial_number,
             None => serial_number.split(',').next().unwrap_or_default().trim(),

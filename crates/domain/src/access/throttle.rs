@@ -17,8 +17,8 @@ const MAX_CLIENTS: usize = 16 * 1024;
 /// Sets of credentials of each of two generations that are remembered as valid.
 const MAX_ADMITTED: usize = 32 * 1024;
 
-/// Remembers who failed, and which credentials of which client were valid lately: those pass, whoever fails beside
-/// them behind the same address.
+/// Remembers which addresses failed, and which credentials were valid there lately: these pass, even if other clients
+/// with the same address fail.
 pub struct Throttle {
     window: Duration,
     /// How far one failure moves a client; none is ever refused where it is zero.
@@ -42,7 +42,7 @@ struct Failures {
     /// When it has made up for all of them.
     clear: Timestamp,
     /// Until when the log needs no further warning about this client.
-    told: Option<Timestamp>,
+    output: Option<Timestamp>,
 }
 
 impl Throttle {
@@ -97,9 +97,9 @@ impl Throttle {
         // Look-ups that were under way together may exceed the bound; the client makes up for those too, within reason.
         failures.clear = failures.clear.clamp(now, now.plus(self.window * 2)).plus(self.step);
         let is_used_up = self.wait_until(failures.clear, now).is_some();
-        let is_news = is_used_up && failures.told.is_none_or(|told| told <= now);
+        let is_news = is_used_up && failures.output.is_none_or(|output| output <= now);
         if is_news {
-            failures.told = Some(now.plus(self.window));
+            failures.output = Some(now.plus(self.window));
         }
         is_news
     }
@@ -137,7 +137,7 @@ impl State {
         if self.clients.len() >= MAX_CLIENTS && !self.clients.contains_key(&client) {
             self.make_room(now);
         }
-        self.clients.entry(client).or_insert(Failures { clear: now, told: None })
+        self.clients.entry(client).or_insert(Failures { clear: now, output: None })
     }
 
     /// Forgets those who have made up for their failures, and where that isn't enough, the half that has failed least:

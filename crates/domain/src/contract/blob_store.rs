@@ -169,8 +169,8 @@ pub async fn the_checksum_is_that_of_all_that_was_written(store: &dyn BlobStore)
         let content = content(number, size);
         let mut writer = begin(store, &key(number.into())).await;
         write(&mut *writer, &content).await;
-        let told = writer.finish().await.expect("the blob is published");
-        assert_eq!(told, Sha1Checksum::of(&content), "{size} bytes");
+        let output = writer.finish().await.expect("the blob is published");
+        assert_eq!(output, Sha1Checksum::of(&content), "{size} bytes");
     }
 }
 

@@ -164,7 +164,7 @@ pub async fn relations_within_a_file_are_no_conflict(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Applies `organization` to the test fleet, behind one that is without fault, and checks that
+/// Applies `organization` to the test fleet, after one that is without fault, and checks that
 /// nothing of the file was applied. The conflict has to name the record.
 async fn refused(
     stores: &Stores,

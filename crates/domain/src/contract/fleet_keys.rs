@@ -29,13 +29,13 @@ pub async fn what_is_new_and_differs_by_case_only_is_told(stores: &Stores) -> Ke
     two_organizations(stores).await?;
     let shouted = ACME.to_uppercase();
     let fleet = Fleet { organizations: vec![with_user(&shouted, "Ann", None), with_user(ACME, "ANN", None)] };
-    let told: Vec<_> = stores.fleet_registry.apply(&fleet, &[], at(1)).await?.similar_names;
+    let output: Vec<_> = stores.fleet_registry.apply(&fleet, &[], at(1)).await?.similar_names;
     let pair = |name: &str, other: &str, organization: Option<&str>| SimilarName {
         name: name.to_owned(),
         other: other.to_owned(),
         organization: organization.map(str::to_owned),
     };
-    assert_eq!(told, [pair(&shouted, ACME, None), pair("ANN", "Ann", Some(ACME))]);
+    assert_eq!(output, [pair(&shouted, ACME, None), pair("ANN", "Ann", Some(ACME))]);
     let again = stores.fleet_registry.apply(&fleet, &[], at(2)).await?;
     assert_eq!(again.similar_names, [], "it is registered now, and no news");
     Ok(())

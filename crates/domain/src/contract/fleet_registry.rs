@@ -215,18 +215,18 @@ pub async fn a_preview_tells_what_applying_would_do_and_does_nothing(stores: &St
     let keys = [key.clone()];
     let preview = stores.fleet_registry.preview(&fleet, &keys, at(1)).await?;
     assert_eq!(preview.applied.issued, keys);
-    let told = preview.changes(&fleet);
-    assert_eq!(told.added, [format!("user \"Max\" of \"{ACME}\"")]);
+    let output = preview.changes(&fleet);
+    assert_eq!(output.added, [format!("user \"Max\" of \"{ACME}\"")]);
     let others = [format!("computer {} of \"{ACME}\"", own.computer), format!("device {} of \"{ACME}\"", own.device)];
-    assert_eq!((told.changed, told.unchanged), (others.to_vec(), 3), "the organization, Ann and the queue");
+    assert_eq!((output.changed, output.unchanged), (others.to_vec(), 3), "the organization, Ann and the queue");
     assert_eq!(stores.fleet_registry.export(None).await?, before);
     assert_eq!(stores.credentials.find_key_holder(key.digest()).await?, None);
 
     stores.fleet_registry.apply(&fleet, &keys, at(1)).await?;
     let Fleet { organizations } = stores.fleet_registry.export(Some(ACME.to_owned())).await?;
     assert_eq!(preview.after.organizations, organizations);
-    let told = stores.fleet_registry.preview(&fleet, &[], at(2)).await?.changes(&fleet);
-    assert_eq!(told, Changes { unchanged: 6, ..Changes::default() });
+    let output = stores.fleet_registry.preview(&fleet, &[], at(2)).await?.changes(&fleet);
+    assert_eq!(output, Changes { unchanged: 6, ..Changes::default() });
     Ok(())
 }
 

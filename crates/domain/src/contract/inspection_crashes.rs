@@ -109,7 +109,7 @@ pub async fn thousands_of_reports_are_listed_in_order(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Whoever has the id from a client doesn't know whose it is.
+/// An id that a client reported doesn't say to which organization it belongs.
 pub async fn a_report_is_found_with_its_organization(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     stores.crash_reports.add(acme, a_crash_report(1)).await?;

@@ -90,13 +90,13 @@ pub async fn refusals_are_listed_in_pages(stores: &Stores) -> Kept {
         .map(|number| NewRefusal { at: at(number / 3), request_id: number.to_string(), ..from_address("192.0.2.1") })
         .collect();
     stores.refusals.add(&kept).await?;
-    let (mut listed, mut behind) = (Vec::new(), None);
+    let (mut listed, mut after) = (Vec::new(), None);
     loop {
-        let page = stores.refusals.page(&RefusalFilter::default(), behind, 7).await?;
+        let page = stores.refusals.page(&RefusalFilter::default(), after, 7).await?;
         let Some(last) = page.last() else {
             break;
         };
-        behind = Some((last.refusal.at, last.number));
+        after = Some((last.refusal.at, last.number));
         listed.extend(page.into_iter().map(|refused| refused.refusal));
     }
     assert_eq!(listed, kept.into_iter().rev().collect::<Vec<_>>());
@@ -176,7 +176,7 @@ pub async fn refusals_of_unknown_callers_are_bounded_in_all(stores: &Stores) -> 
     Ok(())
 }
 
-/// Whoever knows a `HardwareHash` pushes out nothing that is kept of its organization.
+/// Requests with a known `HardwareHash` push out no refusal that is kept for its organization.
 pub async fn refusals_that_name_a_computer_count_by_address(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let own = a_refusal(Owner::Organization(acme));

@@ -147,11 +147,11 @@ pub async fn batches_take_the_oldest_of_each_organization_in_turn(stores: &Store
         (from, removed) = (rest, removed + batch);
     }
     assert_eq!(removed, 14);
-    // What a place has behind it isn't looked at.
+    // Records before the cursor aren't looked at.
     log(stores, first, at(1)).await?;
-    let behind = Some(RemovalCursor { organization: first, received: at(2) });
+    let cursor = Some(RemovalCursor { organization: first, received: at(2) });
     let nothing = RemovalOutcome::Done { removed: 0, rest: None };
-    assert_eq!(stores.retention.remove_logs(at(9), behind, 3).await?, nothing);
+    assert_eq!(stores.retention.remove_logs(at(9), cursor, 3).await?, nothing);
     assert_eq!(remove_logs(stores, at(9), 3).await?, [1]);
     Ok(())
 }
@@ -231,7 +231,7 @@ pub async fn thousands_of_organizations_are_gone_through(stores: &Stores) -> Kep
     Ok(())
 }
 
-/// Whoever removes, each record is counted once and each blob noted.
+/// With two callers at once, each record is counted once and each blob noted.
 pub async fn concurrent_removals_remove_each_record_once(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let owner = |number: i64| if number % 2 == 0 { acme } else { zenith };

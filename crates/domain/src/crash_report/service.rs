@@ -18,7 +18,7 @@ use crate::text::{cut, storable};
 use std::sync::Arc;
 
 /// Bytes of a body that are read however low the limit is: more than any dump has, so that a call
-/// stack behind one is found (decision C6), while a body without end does end.
+/// stack after one is found (decision C6), while a body without end does end.
 const READ_AT_LEAST: u64 = 4 << 30;
 
 /// How often a high limit a body may hold before the rest of it is not even read.

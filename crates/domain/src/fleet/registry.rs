@@ -14,7 +14,7 @@ pub trait FleetRegistry: Send + Sync + 'static {
     /// Adds what is missing, updates names and relations, removes nothing (decision O2). `uses` of a
     /// queue or job replaces its former one where it is given. A user without any key, a revoked one
     /// included, gets the one that `fleet` brings, else the one that `new_keys` holds for it
-    /// (decision A6). An organization or user that is new beside one whose name differs by case only MUST be told.
+    /// (decision A6). MUST report a new organization or user whose name differs from a registered one by case only.
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError>;
 
     /// What [`FleetRegistry::apply`] would do, of which nothing MUST stay. What it would refuse is refused.

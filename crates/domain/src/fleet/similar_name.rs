@@ -54,13 +54,13 @@ mod tests {
     #[test]
     fn each_pair_is_told_once_and_only_of_what_was_added() {
         let all = ["Ann", "ann", "ANN", "Bob", "bob", "Zoe"].map(str::to_owned);
-        let told = |added: &[&str]| -> Vec<String> {
+        let output = |added: &[&str]| -> Vec<String> {
             let found = SimilarName::among(&added.iter().copied().collect(), &all, Some("Acme Print"));
             found.iter().map(|pair| format!("{} {}", pair.name, pair.other)).collect()
         };
-        assert_eq!(told(&["ann", "Zoe"]), ["ann Ann", "ann ANN"]);
-        assert_eq!(told(&["Bob", "bob"]), ["bob Bob"]);
-        assert!(told(&[]).is_empty());
+        assert_eq!(output(&["ann", "Zoe"]), ["ann Ann", "ann ANN"]);
+        assert_eq!(output(&["Bob", "bob"]), ["bob Bob"]);
+        assert!(output(&[]).is_empty());
         let shown = SimilarName { name: "ann".into(), other: "Ann".into(), organization: Some("Acme Print".into()) };
         assert_eq!(shown.to_string(), "user \"ann\" of \"Acme Print\" differs from \"Ann\" by case only: they are two");
     }

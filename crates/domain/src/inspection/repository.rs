@@ -62,7 +62,7 @@ pub trait InspectionRepository: Send + Sync + 'static {
     async fn find_resources(&self, guid: ResourceGuid) -> Result<Vec<StoredResource>, StoreError>;
 }
 
-/// Whoever follows the log.
+/// A reader that follows the log.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait LogFollower: Send {

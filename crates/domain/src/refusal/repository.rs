@@ -28,12 +28,12 @@ pub trait RefusalRepository: Send + Sync + 'static {
     /// Removes what is older than `before`, at most `limit` of them; says how many.
     async fn prune(&self, before: Timestamp, limit: u64) -> Result<u64, StoreError>;
 
-    /// The newest `limit` that fit and, where `behind` is given, come behind that one: by time, then by
+    /// The newest `limit` that fit and, where `after` is given, come after that one: by time, then by
     /// number, both falling.
     async fn page(
         &self,
         filter: &RefusalFilter,
-        behind: Option<(Timestamp, i64)>,
+        after: Option<(Timestamp, i64)>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError>;
 }

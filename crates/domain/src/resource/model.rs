@@ -45,7 +45,7 @@ impl ResourceType {
     }
 }
 
-/// Who may see a resource beside its organization (interface 2.1, decision T15).
+/// Who else may see a resource, in addition to its organization (interface 2.1, decision T15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Domain {
     Private,

@@ -66,7 +66,7 @@ impl InMemoryBlobs {
 
     fn working(&self) -> Result<MutexGuard<'_, State>, StoreError> {
         let state = self.lock();
-        if state.failing { Err(StoreError::other("the blob store was told to fail")) } else { Ok(state) }
+        if state.failing { Err(StoreError::other("the blob store was output to fail")) } else { Ok(state) }
     }
 }
 

@@ -62,7 +62,7 @@ impl InMemoryStore {
 
     fn working(&self) -> Result<MutexGuard<'_, State>, StoreError> {
         let state = self.lock();
-        if state.failing { Err(StoreError::other("the database was told to fail")) } else { Ok(state) }
+        if state.failing { Err(StoreError::other("the database was output to fail")) } else { Ok(state) }
     }
 
     /// Streams what `read` finds once the stream is asked for its first item.

@@ -1,4 +1,4 @@
-//! The tests of every message of the interface. They know nothing of the stores behind the server: the crate
+//! The tests of every message of the interface. They know nothing of the server's stores: the crate
 //! root that includes this gives them in `open`. So the same tests run over memory here, and over the adapters
 //! in the end-to-end tests of `crates/server`.
 

@@ -69,9 +69,9 @@ fn a_computer_whose_hash_was_sent_with_another_serial_number_is_named_and_the_cl
         let request = Request::get("/api/v2").without("MisKey").header("HardwareHash", hash);
         server.send(request.header("SerialNumber", "SN-elsewhere").header("ApplicationVersion", "9.5"))
     };
-    let told = guess(ACME_HASH);
-    told.assert_error(401, "Invalid HardwareHash");
-    assert_eq!(told.detail(), "HardwareHash is registered under another SerialNumber");
+    let output = guess(ACME_HASH);
+    output.assert_error(401, "Invalid HardwareHash");
+    assert_eq!(output.detail(), "HardwareHash is registered under another SerialNumber");
     let refusal = kept.one();
     assert_eq!(refusal.owner, Owner::Address("127.0.0.1".to_owned()));
     assert_eq!((refusal.computer, refusal.named), (Some(acme_records().computer), Some(ACME)));
@@ -81,7 +81,7 @@ fn a_computer_whose_hash_was_sent_with_another_serial_number_is_named_and_the_cl
 
     let unknown = guess("nobody's-hash");
     unknown.assert_error(401, "Invalid HardwareHash");
-    assert_eq!(unknown.body, told.body);
+    assert_eq!(unknown.body, output.body);
     let refusal = kept.one();
     assert_eq!((refusal.computer, refusal.named), (None, None));
     assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-elsewhere", "9.5"));

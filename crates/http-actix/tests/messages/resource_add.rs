@@ -183,7 +183,7 @@ fn only_newer_timestamps_win_and_the_exact_repeat_succeeds() {
     send(b"other", "2025-01-02T03:04:05Z").assert_error(400, failed);
     let reply = send(b"older", "2025-01-02T03:04:04.9Z");
     reply.assert_error(400, failed);
-    assert!(reply.detail().contains("2025-01-02T03:04:05"), "the stored one is told: {}", reply.detail());
+    assert!(reply.detail().contains("2025-01-02T03:04:05"), "the stored one is output: {}", reply.detail());
     assert_eq!(content(&server), b"first");
     send(b"newer", "2025-01-02T05:04:05,000001+02").assert_success(ADDED);
     assert_eq!(content(&server), b"newer");

@@ -1,6 +1,6 @@
 //! Random numbers that a seed repeats, and content made of them.
 
-/// What the runs take where nobody asks for another.
+/// The default of the runs.
 const SEED: u64 = 20_260_504;
 
 /// Names another seed, in decimal.
@@ -36,7 +36,7 @@ impl Chance {
         self.next() % bound
     }
 
-    /// A sequence of its own, for a client whose speed changes nobody else's.
+    /// A separate sequence, for a client whose speed doesn't change another client's.
     pub(crate) fn fork(&mut self) -> Self {
         Self(self.next())
     }

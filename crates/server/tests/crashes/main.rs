@@ -166,7 +166,7 @@ impl Life {
         eventually("the database is left", async || self.site.sql(others).await == ["0"]).await;
     }
 
-    /// Orphans are removed once they are old, and a running server removes all else that nobody needs;
+    /// Orphans are removed once they are old, and a running server removes all other content without a record;
     /// how many orphans there were.
     async fn end(&mut self) -> usize {
         age(&self.site);

@@ -119,15 +119,15 @@ pub(crate) struct Checked {
     pub(crate) removed: usize,
 }
 
-/// Runs `platen blobs check` on what nobody has open: nothing may be missing or damaged.
+/// Runs `platen blobs check` while no process has the stores open: nothing may be missing or damaged.
 pub(crate) fn check(site: &Site, line: &str) -> Checked {
-    let told = site.run(line).succeeded();
-    let summary = told.lines().last().unwrap();
+    let output = site.run(line).succeeded();
+    let summary = output.lines().last().unwrap();
     let figure = |name: &str| {
         let (_, rest) = summary.split_once(&format!("{name} ")).unwrap();
         rest.split(',').next().unwrap().parse::<usize>().unwrap()
     };
-    assert_eq!((figure("missing"), figure("damaged")), (0, 0), "{told}");
+    assert_eq!((figure("missing"), figure("damaged")), (0, 0), "{output}");
     Checked { orphans: figure("orphans"), removed: figure("removed") }
 }
 

@@ -1,4 +1,4 @@
-//! The commands beside `serve`: what they print, how they fail, and with which exit code.
+//! The commands other than `serve`: what they print, how they fail, and with which exit code.
 
 use crate::support::{ANNS_KEY, FLEET, Site};
 use serde_json::{Value, json};
@@ -32,9 +32,9 @@ fn wrong_usage_ends_with_two_and_one_line() {
         ("migrate now", "platen migrate"),
     ];
     for (line, command) in lines {
-        let told = site.run(line).failed(2);
+        let message = site.run(line).failed(2);
         let end = format!("(see {command} --help)");
-        assert!(told.starts_with("error: ") && told.ends_with(&end), "{line}: {told}");
+        assert!(message.starts_with("error: ") && message.ends_with(&end), "{line}: {message}");
     }
 }
 
@@ -43,7 +43,7 @@ fn wrong_usage_ends_with_two_and_one_line() {
 fn an_error_that_nobody_reads_ends_with_its_code() {
     let site = Site::new();
     for (line, code) in [("serve", 1), ("serv", 2), ("", 2)] {
-        // What the server logs before it fails is written to nobody too.
+        // The log lines before the failure also go to a closed pipe.
         let mut command = site.command();
         command
             .args(line.split_whitespace())
@@ -80,13 +80,16 @@ fn a_configuration_that_is_not_usable_ends_with_two_and_one_line() {
     );
 
     site.write("bad.toml", "[http]\nport = 80\n");
-    let told = site.run("serve --config bad.toml").failed(2);
-    assert!(told.starts_with("error: http.port in bad.toml line 2: unknown key; section http allows bind, "), "{told}");
+    let message = site.run("serve --config bad.toml").failed(2);
+    assert!(
+        message.starts_with("error: http.port in bad.toml line 2: unknown key; section http allows bind, "),
+        "{message}"
+    );
 
-    let told = site.run_with(["migrate"], &[("PLATEN_LIMITS__MAX_JSON_SIZE", "huge")]).failed(2);
+    let message = site.run_with(["migrate"], &[("PLATEN_LIMITS__MAX_JSON_SIZE", "huge")]).failed(2);
     let expected =
         "error: limits.max_json_size in the environment (PLATEN_LIMITS__MAX_JSON_SIZE): \"huge\" is not allowed";
-    assert!(told.starts_with(expected), "{told}");
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -237,7 +240,7 @@ fn a_reader_that_has_read_enough_is_no_failure() {
     let export = site.command().args(["fleet", "export"]).stdout(writer).output().unwrap();
     assert_eq!((export.status.code(), export.stderr.as_slice()), (Some(0), &[][..]), "{export:?}");
 
-    // A key that nobody reads is lost, and that is told.
+    // A key that can't be printed is lost, and the error says so.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let issue = ["key", "issue", "--organization", "Acme Print", "--user", "Ann"];
@@ -253,8 +256,8 @@ fn one_organization_is_exported_alone() {
     site.run("fleet apply beta.json").succeeded();
     let exported = site.run_with(["fleet", "export", "--organization", "Beta Print"], &[]).succeeded();
     assert!(exported.contains("Beta Print") && !exported.contains("Acme Print"), "{exported}");
-    let told = site.run_with(["fleet", "export", "--organization", "Gamma"], &[]).failed(1);
-    assert!(told.contains("Gamma"), "{told}");
+    let message = site.run_with(["fleet", "export", "--organization", "Gamma"], &[]).failed(1);
+    assert!(message.contains("Gamma"), "{message}");
 }
 
 #[test]
@@ -277,9 +280,9 @@ fn a_fleet_file_that_is_missing_or_malformed_ends_with_two_and_the_place() {
     ];
     for (file, place) in files {
         site.write("bad.json", file);
-        let told = site.run("fleet apply bad.json").failed(2);
-        assert!(told.contains("fleet file bad.json") && told.contains(place), "{told}");
-        assert!(!told.contains("short"), "{told}");
+        let message = site.run("fleet apply bad.json").failed(2);
+        assert!(message.contains("fleet file bad.json") && message.contains(place), "{message}");
+        assert!(!message.contains("short"), "{message}");
     }
     assert!(!site.path("data").exists(), "a malformed file touches nothing");
 }
@@ -293,8 +296,8 @@ fn a_conflict_ends_with_one_names_the_record_and_applies_nothing() {
     for line in ["fleet apply conflicting.json", "serve --fleet conflicting.json"] {
         let ran = site.run_with(line.split(' '), &[("PLATEN_LOG__LEVEL", "error")]);
         assert_eq!(ran.out, "", "no key is printed");
-        let told = ran.failed(1);
-        assert!(told.contains("6f9619ff-8b86-d011-b42d-00c04fc964ff"), "{told}");
+        let message = ran.failed(1);
+        assert!(message.contains("6f9619ff-8b86-d011-b42d-00c04fc964ff"), "{message}");
         assert_eq!(site.run("fleet export").succeeded(), before);
     }
 }
@@ -317,21 +320,21 @@ fn keys_are_issued_and_revoked_for_users_that_exist() {
     let again = site.run_with(holder("revoke", "Acme Print", "Ann"), &[]).succeeded();
     assert_eq!(again, "revoked 0 keys of Ann of Acme Print: the user had none that was valid\n");
     for action in ["issue", "revoke"] {
-        let told = site.run_with(holder(action, "Acme Print", "Nobody"), &[]).failed(1);
-        assert!(told.contains("Nobody"), "{told}");
-        let told = site.run_with(holder(action, "Nowhere", "Ann"), &[]).failed(1);
-        assert!(told.contains("Nowhere"), "{told}");
+        let message = site.run_with(holder(action, "Acme Print", "Nobody"), &[]).failed(1);
+        assert!(message.contains("Nobody"), "{message}");
+        let message = site.run_with(holder(action, "Nowhere", "Ann"), &[]).failed(1);
+        assert!(message.contains("Nowhere"), "{message}");
     }
 }
 
 #[test]
 fn a_healthcheck_without_a_server_ends_with_one() {
     let site = Site::new();
-    let told = site.run("healthcheck").failed(1);
-    assert!(told.contains("ops.bind"), "{told}");
+    let message = site.run("healthcheck").failed(1);
+    assert!(message.contains("ops.bind"), "{message}");
     site.write("ops.bind", "127.0.0.1:9");
-    let told = site.run("healthcheck").failed(1);
-    assert!(told.starts_with("error: the server does not answer at http://127.0.0.1:9/health/ready: "), "{told}");
+    let message = site.run("healthcheck").failed(1);
+    assert!(message.starts_with("error: the server does not answer at http://127.0.0.1:9/health/ready: "), "{message}");
 }
 
 #[test]

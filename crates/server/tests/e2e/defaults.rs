@@ -17,7 +17,7 @@ async fn a_start_makes_missing_folders() {
 async fn a_second_server_over_one_database_is_warned_of() {
     let site = Site::new();
     let _first = site.serve().await;
-    let _second = site.serve_beside("second.").await;
+    let _second = site.serve_second("second.").await;
     let warning = "another server runs over this SQLite database";
     assert!(!site.read("server.err").contains(warning));
     assert!(site.read("second.server.err").contains(warning));
@@ -31,8 +31,8 @@ fn commands_that_need_a_database_make_none() {
     for line in
         [&["fleet", "export"][..], &["blobs", "check"], &["refusals"], &[&["key", "issue"][..], &holder].concat()]
     {
-        let told = site.run_with(line.iter().copied(), &[]).failed(1);
-        assert!(told.starts_with("error: there is no database ") && told.contains("data/platen.db; "), "{told}");
+        let output = site.run_with(line.iter().copied(), &[]).failed(1);
+        assert!(output.starts_with("error: there is no database ") && output.contains("data/platen.db; "), "{output}");
         assert!(!site.path("data").exists(), "{line:?}");
     }
     site.run("fleet apply fleet.json").succeeded();
@@ -73,29 +73,32 @@ fn a_start_over_a_folder_that_cannot_hold_content_fails_and_names_key_folder_and
     site.write("file", "");
     for path in ["file", "file/blobs"] {
         site.configure(&format!("blobs.path = '{path}'"));
-        let told = site.run("serve").err;
-        let told = told.lines().last().unwrap();
-        assert!(told.starts_with("error: the blob store (blobs.path) can't be used: cannot keep blobs in "), "{told}");
-        assert!(told.contains(&format!("folder {path}: ")) && !told.contains("data/"), "{told}");
+        let output = site.run("serve").err;
+        let output = output.lines().last().unwrap();
+        assert!(
+            output.starts_with("error: the blob store (blobs.path) can't be used: cannot keep blobs in "),
+            "{output}"
+        );
+        assert!(output.contains(&format!("folder {path}: ")) && !output.contains("data/"), "{output}");
     }
 }
 
 #[test]
 fn a_variable_that_is_ignored_and_resembles_a_key_is_told_of() {
     let site = Site::new();
-    let told = "PLATEN_DATABASE_URL in the environment is ignored; was PLATEN_DATABASE__URL meant?";
+    let output = "PLATEN_DATABASE_URL in the environment is ignored; was PLATEN_DATABASE__URL meant?";
     let variables = [("PLATEN_DATABASE_URL", "sqlite://elsewhere/platen.db"), ("PLATEN_SERVICE_HOST", "10.0.0.1")];
     let ran = site.run_with(["migrate"], &variables);
     let made = site.path("data/platen.db");
     let note = format!("note: made the database {}, which was not there", made.display());
-    assert_eq!((ran.code, ran.err), (Some(0), format!("warning: {told}\n{note}\n")));
+    assert_eq!((ran.code, ran.err), (Some(0), format!("warning: {output}\n{note}\n")));
     assert!(site.path("data/platen.db").exists() && !site.path("elsewhere").exists());
     // The server says it in its log.
     site.write("file", "");
     site.configure("blobs.path = 'file'");
     let ran = site.run_with(["serve"], &variables);
     let warnings: Vec<_> = ran.err.lines().filter(|line| line.contains(r#""level":"WARN""#)).collect();
-    assert!(warnings.len() == 1 && warnings[0].contains(told), "{warnings:?}");
+    assert!(warnings.len() == 1 && warnings[0].contains(output), "{warnings:?}");
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn a_database_that_cannot_be_opened_is_told_in_one_line() {
     site.write("file", "");
     site.configure("database.url = 'sqlite://file/platen.db'");
     for line in ["migrate", "fleet export", "blobs check"] {
-        let told = site.run(line).failed(1);
-        assert!(told.contains("database"), "{told}");
+        let output = site.run(line).failed(1);
+        assert!(output.contains("database"), "{output}");
     }
 }

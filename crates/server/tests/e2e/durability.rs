@@ -51,8 +51,8 @@ async fn log_entries_outlive_a_kill() {
     let server = site.serve().await;
     let answer = server.client().post_json("/api/v2/log/list", &json!({ "LogType": "Log" })).await;
     let entries: Vec<Value> = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
-    let told: Vec<_> = entries.iter().map(|entry| entry["Description"].as_str().unwrap()).collect();
-    assert_eq!(told, ["entry 2", "entry 1", "entry 0"]);
+    let output: Vec<_> = entries.iter().map(|entry| entry["Description"].as_str().unwrap()).collect();
+    assert_eq!(output, ["entry 2", "entry 1", "entry 0"]);
     assert!(entries.iter().all(|entry| entry["User"] == "Ann" && entry["Computer"] == "RIP-01"));
 }
 
@@ -91,6 +91,6 @@ async fn a_device_status_outlives_a_kill() {
 
 #[track_caller]
 fn assert_clean(site: &Site) {
-    let told = site.run("blobs check").succeeded();
-    assert!(told.ends_with("missing 0, damaged 0, orphans 0, removed 0\n"), "{told}");
+    let output = site.run("blobs check").succeeded();
+    assert!(output.ends_with("missing 0, damaged 0, orphans 0, removed 0\n"), "{output}");
 }

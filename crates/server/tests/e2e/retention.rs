@@ -95,11 +95,11 @@ async fn what_is_older_than_its_retention_goes_with_its_content() {
     eventually("their content is swept", async || parts().len() == 4).await;
     assert_eq!(client.download(GUID).await, b"content");
     eventually("the log tells it", async || site.read("server.err").contains("removed old records")).await;
-    let told = site.read("server.err");
-    let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told: Vec<_> = told.iter().filter(|line| line["message"] == "removed old records").collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((&told[0]["log_entries"], &told[0]["crash_reports"]), (&json!(1), &json!(2)));
+    let output = site.read("server.err");
+    let output: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let output: Vec<_> = output.iter().filter(|line| line["message"] == "removed old records").collect();
+    assert_eq!(output.len(), 1, "{output:?}");
+    assert_eq!((&output[0]["log_entries"], &output[0]["crash_reports"]), (&json!(1), &json!(2)));
     server.stop();
     assert_eq!(site.run("blobs check").succeeded(), "checked 5, missing 0, damaged 0, orphans 0, removed 0\n");
     assert_eq!(site.sql("SELECT CAST(count(*) AS TEXT) FROM discarded_blob").await, ["0"]);

@@ -62,8 +62,8 @@ async fn a_store_that_is_gone_is_told_by_readiness_until_it_is_back() {
     let client = Client::with_key(&server.ops, "");
     assert_eq!(client.get("/health/ready").await.status(), 503);
     assert_eq!(client.get("/health/live").await.status(), 200);
-    let told = site.run("healthcheck").failed(1);
-    assert!(told.starts_with("error: the server is not ready: ") && told.contains("503"), "{told}");
+    let output = site.run("healthcheck").failed(1);
+    assert!(output.starts_with("error: the server is not ready: ") && output.contains("503"), "{output}");
     assert!(site.read("server.err").contains("blob store: "), "the log tells which");
     fs::rename(&away, &blobs).unwrap();
     site.run("healthcheck").succeeded();
@@ -122,8 +122,8 @@ async fn a_port_that_is_taken_ends_with_one_and_names_the_key() {
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = holder.local_addr().unwrap().to_string();
     for (variable, key) in [("PLATEN_HTTP__BIND", "http.bind"), ("PLATEN_OPS__BIND", "ops.bind")] {
-        let told = site.run_with(["serve"], &[(variable, &address)]).failed(1);
-        assert!(told.starts_with(&format!("error: cannot listen on {address} ({key}): ")), "{told}");
+        let output = site.run_with(["serve"], &[(variable, &address)]).failed(1);
+        assert!(output.starts_with(&format!("error: cannot listen on {address} ({key}): ")), "{output}");
     }
     assert!(!site.path("data").exists(), "nothing was touched");
 }
@@ -136,8 +136,8 @@ async fn a_database_of_a_newer_version_ends_every_command_with_one() {
     let commands = ["migrate", "serve", "fleet apply fleet.json", "fleet export", "blobs check"];
     let key = ["key issue --organization A --user B", "key revoke --organization A --user B"];
     for line in commands.into_iter().chain(key) {
-        let told = site.run(line).failed(1);
-        assert!(told.contains("newer"), "{line}: {told}");
+        let output = site.run(line).failed(1);
+        assert!(output.contains("newer"), "{line}: {output}");
     }
 }
 
@@ -161,7 +161,7 @@ async fn a_revoked_key_is_refused_by_the_running_server_within_five_seconds() {
     assert!(!Client::with_key(&server.api, ANNS_KEY).is_admitted().await);
 }
 
-/// Whoever has received all bytes of a content has brought it to its end: the second time it is copied, and what comes next is
+/// A download that received all bytes of a content has ended: the second time it is copied, and what comes next is
 /// answered from memory (ADR 56). On one connection, on which nothing is answered before the former answer is over.
 #[tokio::test]
 async fn what_was_downloaded_whole_is_read_from_the_store_twice() {

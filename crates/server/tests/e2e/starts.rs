@@ -14,12 +14,12 @@ const KEY: &str = "mark-key-in-a-fleet-file";
 fn run(site: &Site, marks: &Marks, line: &str, code: i32) {
     let ran = site.run_with(line.split_whitespace(), &[("PLATEN_LOG__LEVEL", "trace"), ("RUST_BACKTRACE", "1")]);
     assert_eq!(ran.code, Some(code), "{ran:?}");
-    let told = [ran.out, ran.err].concat();
-    assert!(!told.is_empty());
-    marks.assert_none(&format!("platen {line} on {}", site.read("platen.toml")), told.as_bytes(), Seen::Nowhere);
+    let output = [ran.out, ran.err].concat();
+    assert!(!output.is_empty());
+    marks.assert_none(&format!("platen {line} on {}", site.read("platen.toml")), output.as_bytes(), Seen::Nowhere);
 }
 
-/// Nobody listens there.
+/// No server listens there.
 fn closed_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -52,7 +52,7 @@ fn a_configuration_that_cannot_be_used_is_refused_without_its_secrets() {
     ] {
         site.write("platen.toml", &text);
         run(&site, &marks, "config", 2);
-        // A key of the target comes from its file alone, so the mark must not be told of there either.
+        // A key of the target comes from its file alone, so the mark must not appear there either.
         site.write("target.toml", &text);
         site.configure("");
         run(&site, &marks, "copy --to target.toml", 2);

@@ -117,11 +117,14 @@ fn files_that_are_no_good_end_the_start_with_two() {
     let site = Site::new();
     certify(&site);
     site.configure("http.tls_certificate = 'cert.pem'");
-    let told = site.run("serve").failed(2);
-    assert!(told.contains("http.tls_key is not set; allowed is the path of a PEM file"), "{told}");
+    let output = site.run("serve").failed(2);
+    assert!(output.contains("http.tls_key is not set; allowed is the path of a PEM file"), "{output}");
     site.configure(TLS);
     site.write("key.pem", "nothing");
-    let told = site.run("serve").failed(2);
-    assert_eq!(told, "error: http.tls_key: cannot use key.pem: it holds no private key in PEM form without a password");
+    let output = site.run("serve").failed(2);
+    assert_eq!(
+        output,
+        "error: http.tls_key: cannot use key.pem: it holds no private key in PEM form without a password"
+    );
     assert!(!site.path("data").exists(), "nothing was begun");
 }

@@ -1,4 +1,4 @@
-//! Content that nobody needs any more, and content that is lost: the sweeps and `blobs check`.
+//! Content without a record, and content that is lost: the sweeps and `blobs check`.
 
 use crate::support::{Site, eventually, files_below};
 use std::fs::{self, File};
@@ -48,9 +48,12 @@ async fn orphans_are_found_and_removed_only_when_they_are_old() {
     fs::create_dir_all(orphan.parent().unwrap()).unwrap();
     fs::write(&orphan, "orphan").unwrap();
     for line in ["blobs check", "blobs check --repair"] {
-        let told = site.run(line).succeeded();
-        assert!(told.starts_with("orphan resources/ab/abcdef01-2345-4678-9abc-def012345678 (6 bytes, of "), "{told}");
-        assert!(told.ends_with(", kept)\nchecked 1, missing 0, damaged 0, orphans 1, removed 0\n"), "{told}");
+        let output = site.run(line).succeeded();
+        assert!(
+            output.starts_with("orphan resources/ab/abcdef01-2345-4678-9abc-def012345678 (6 bytes, of "),
+            "{output}"
+        );
+        assert!(output.ends_with(", kept)\nchecked 1, missing 0, damaged 0, orphans 1, removed 0\n"), "{output}");
     }
     age(&orphan, Duration::from_hours(25));
     assert!(site.run("blobs check").succeeded().ends_with("orphans 1, removed 0\n"));

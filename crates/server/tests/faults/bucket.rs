@@ -17,7 +17,7 @@ const SIZES: [usize; 2] = [1_000, 12_000_000];
 /// The requests that bring content, and no others.
 const WRITING: [&str; 2] = ["PUT /", "POST /"];
 
-/// How many of these requests must be spared. Where the answer to the first request of an upload in parts is lost, nobody
+/// How many of these requests must be spared. Where the answer to the first request of an upload in parts is lost, no one
 /// knows what the bucket calls it; it holds no content, and a lifecycle rule of the bucket ends it.
 fn first(fault: Fault, pattern: &str) -> usize {
     usize::from(matches!(fault, Fault::Lost) && pattern == "POST /")
@@ -44,8 +44,8 @@ async fn assert_whole(site: &Site, server: Server, count: usize) {
     eventually("nothing is kept of what failed", async || site.stored_files() == count).await;
     assert_eq!(readiness(&server).await, 200);
     server.stop();
-    let told = site.run("blobs check").succeeded();
-    assert!(told.ends_with(&format!("checked {count}, missing 0, damaged 0, orphans 0, removed 0\n")), "{told}");
+    let output = site.run("blobs check").succeeded();
+    assert!(output.ends_with(&format!("checked {count}, missing 0, damaged 0, orphans 0, removed 0\n")), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,13 +60,13 @@ async fn a_bucket_that_fails_at_any_request_of_an_upload_keeps_the_former_conten
                 bucket(&site).misbehave_after(spared, pattern, fault, usize::MAX);
                 let answer = update(&client, minute, &content).await;
                 let failed = bucket(&site).behave();
-                let told = format!("{fault:?} after {spared} {pattern} of {size} bytes");
-                assert_eq!(answer, if failed { 500 } else { 200 }, "{told}");
+                let output = format!("{fault:?} after {spared} {pattern} of {size} bytes");
+                assert_eq!(answer, if failed { 500 } else { 200 }, "{output}");
                 bucket(&site).no_parts().await;
                 if !failed {
                     current = content;
                 }
-                assert!(client.download(GUID).await == current, "{told}");
+                assert!(client.download(GUID).await == current, "{output}");
                 if !failed {
                     break;
                 }
@@ -86,12 +86,12 @@ async fn a_bucket_that_fails_at_any_request_of_a_crash_report_keeps_no_part_of_i
                 bucket(&site).misbehave_after(spared, pattern, fault, usize::MAX);
                 let answer = status(client.try_report_crash("RIP", "main", &vec![7; size])).await;
                 let failed = bucket(&site).behave();
-                let told = format!("{fault:?} after {spared} {pattern} of {size} bytes");
-                assert_eq!(answer, if failed { 500 } else { 200 }, "{told}");
+                let output = format!("{fault:?} after {spared} {pattern} of {size} bytes");
+                assert_eq!(answer, if failed { 500 } else { 200 }, "{output}");
                 bucket(&site).no_parts().await;
                 reports += usize::from(!failed);
                 let kept = site.sql("SELECT count(*) FROM crash_report").await;
-                assert_eq!(kept, [reports.to_string()], "{told}");
+                assert_eq!(kept, [reports.to_string()], "{output}");
                 if !failed {
                     break;
                 }

@@ -14,7 +14,7 @@ fn seen(site: &Site, server: &Server, name: &str) -> PathBuf {
 
 /// A small disk of its own for `folder`.
 async fn serve_on_disk(site: &Site, folder: &str) -> Server {
-    site.serve_behind(&format!("mkdir -p {folder}; mount -t tmpfs -o size=8m tmpfs {folder}")).await
+    site.serve_after_script(&format!("mkdir -p {folder}; mount -t tmpfs -o size=8m tmpfs {folder}")).await
 }
 
 fn contents(site: &Site, server: &Server) -> usize {
@@ -26,8 +26,8 @@ fn contents(site: &Site, server: &Server) -> usize {
 
 #[track_caller]
 fn assert_whole(site: &Site, server: &Server) {
-    let told = site.beside(server, &format!("{} blobs check", env!("CARGO_BIN_EXE_platen"))).succeeded();
-    assert!(told.ends_with("checked 1, missing 0, damaged 0, orphans 0, removed 0\n"), "{told}");
+    let output = site.run_in_namespace_of(server, &format!("{} blobs check", env!("CARGO_BIN_EXE_platen"))).succeeded();
+    assert!(output.ends_with("checked 1, missing 0, damaged 0, orphans 0, removed 0\n"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,17 +97,17 @@ fn a_server_does_not_start_over_a_blob_folder_that_is_read_only_and_a_check_does
     let site = Site::new();
     site.run("migrate").succeeded();
     let script = "mkdir -p data/blobs; mount --bind data/blobs data/blobs; mount -o remount,bind,ro data/blobs";
-    let told = site.run_behind(script, "serve");
-    assert_eq!(told.code, Some(1), "{told:?}");
-    let last = told.err.lines().last().unwrap();
+    let output = site.run_after_script(script, "serve");
+    assert_eq!(output.code, Some(1), "{output:?}");
+    let last = output.err.lines().last().unwrap();
     let folder = site.path("data/blobs").canonicalize().unwrap();
     let expected = format!(
         "error: the blob store (blobs.path) can't be used: cannot write a file in folder {}: Read-only file system",
         folder.display()
     );
     assert!(last.starts_with(&expected), "{last}");
-    assert!(!told.err.contains(r#""serving""#), "{told:?}");
-    site.run_behind(script, "blobs check").succeeded();
+    assert!(!output.err.contains(r#""serving""#), "{output:?}");
+    site.run_after_script(script, "blobs check").succeeded();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,8 +117,8 @@ async fn a_blob_folder_that_is_read_only_is_500_and_not_ready_while_all_else_goe
     let client = server.client();
     client.upload(GUID, "Label", b"content").await;
 
-    site.beside(&server, "mount --bind data/blobs data/blobs").succeeded();
-    site.beside(&server, "mount -o remount,bind,ro data/blobs").succeeded();
+    site.run_in_namespace_of(&server, "mount --bind data/blobs data/blobs").succeeded();
+    site.run_in_namespace_of(&server, "mount -o remount,bind,ro data/blobs").succeeded();
     assert_eq!(update(&client, 1, b"meanwhile").await, 500);
     assert_eq!(status(client.try_report_crash("RIP", "main", b"dump")).await, 500);
     assert_logged(&site, "Read-only file system");
@@ -126,7 +126,7 @@ async fn a_blob_folder_that_is_read_only_is_500_and_not_ready_while_all_else_goe
     assert_eq!(client.download(GUID).await, b"content");
     assert_eq!(log(&client, "meanwhile").await, 200);
 
-    site.beside(&server, "umount data/blobs").succeeded();
+    site.run_in_namespace_of(&server, "umount data/blobs").succeeded();
     eventually("it is ready again", async || readiness(&server).await == 200).await;
     assert_eq!(contents(&site, &server), 1);
     assert_eq!(update(&client, 2, b"after").await, 200);

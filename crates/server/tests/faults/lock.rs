@@ -30,8 +30,8 @@ async fn a_database_file_that_another_program_locks_is_500_soon_and_nothing_is_l
     assert_eq!(client.download(GUID).await, b"after");
     assert_eq!(logged(&client).await, ["before", "after"]);
     server.stop();
-    // Whether a database that fails has written is known to nobody, so the content of that upload stays; it is
+    // It is unknown whether a database that fails has written, so the content of that upload stays; it is
     // an orphan, which `--repair` removes.
-    let told = site.run("blobs check").succeeded();
-    assert!(told.ends_with("checked 1, missing 0, damaged 0, orphans 1, removed 0\n"), "{told}");
+    let output = site.run("blobs check").succeeded();
+    assert!(output.ends_with("checked 1, missing 0, damaged 0, orphans 1, removed 0\n"), "{output}");
 }

@@ -62,6 +62,6 @@ async fn logged(client: &Client) -> Vec<String> {
 /// A line of the server's log at the level ERROR names the cause.
 #[track_caller]
 fn assert_logged(site: &Site, cause: &str) {
-    let told = site.read("server.err");
-    assert!(told.lines().any(|line| line.contains("ERROR") && line.contains(cause)), "no {cause:?} in {told}");
+    let output = site.read("server.err");
+    assert!(output.lines().any(|line| line.contains("ERROR") && line.contains(cause)), "no {cause:?} in {output}");
 }

@@ -27,7 +27,7 @@ async fn a_database_that_is_halted_is_500_soon_and_not_ready_until_it_goes_on_an
 
     cluster(&site).pause();
     let path = format!("/api/v2/resource/{GUID}");
-    let told = tokio::join!(
+    let output = tokio::join!(
         log(&client, "meanwhile"),
         update(&client, 1, b"meanwhile"),
         status(client.try_report_crash("RIP", "main", b"meanwhile")),
@@ -35,7 +35,7 @@ async fn a_database_that_is_halted_is_500_soon_and_not_ready_until_it_goes_on_an
         status(client.try_delete(&path)),
         readiness(&server),
     );
-    assert_eq!(told, (500, 500, 500, 500, 500, 503));
+    assert_eq!(output, (500, 500, 500, 500, 500, 503));
     // Who comes later waits no longer.
     assert_eq!(log(&client, "meanwhile too").await, 500);
     assert_eq!(crate::support::client::Client::with_key(&server.ops, "").get("/health/live").await.status(), 200);
@@ -63,9 +63,9 @@ async fn a_database_that_is_halted_is_500_soon_and_not_ready_until_it_goes_on_an
     let reports: usize = site.sql("SELECT count(*) FROM crash_report").await.remove(0).parse().unwrap();
     assert!(reports <= 1);
     server.stop();
-    let told = site.run("blobs check").succeeded();
+    let output = site.run("blobs check").succeeded();
     // At worst the contents of the update and of the report are left without a record.
-    assert!(told.contains("missing 0, damaged 0, orphans "), "{told}");
+    assert!(output.contains("missing 0, damaged 0, orphans "), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

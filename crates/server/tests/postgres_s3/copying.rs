@@ -61,7 +61,7 @@ fn bucket(site: &Site) -> &S3Server {
     }
 }
 
-/// The target's stores, told with absolute paths.
+/// The target's stores, with absolute paths.
 fn target(setup: Setup) -> Site {
     let site = Site::on(setup);
     if setup == Setup::Defaults {
@@ -145,7 +145,7 @@ async fn a_copy_that_was_killed_among_the_contents_and_among_the_records_goes_on
     assert_eq!(checked, "checked 5, missing 0, damaged 0, orphans 0, removed 0\n");
 }
 
-/// Whoever inserts a crash report waits.
+/// Inserting a crash report waits.
 const HANG: [&str; 2] = [
     "CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS \
      $$ BEGIN PERFORM pg_sleep(600); RETURN NEW; END $$",
@@ -166,10 +166,10 @@ async fn a_target_of_somebody_else_is_refused_and_left_alone() {
     there.write("other.json", &FLEET.replace("Acme Print", "Other Print"));
     there.run("fleet apply other.json").succeeded();
     let before = there.run("fleet export").succeeded();
-    let told = copy(&origin, &there).failed(1);
+    let output = copy(&origin, &there).failed(1);
     let expected = "error: cannot copy the records: the target holds another record as organization 1; \
                     copy into an empty database";
-    assert_eq!(told, expected);
+    assert_eq!(output, expected);
     assert_eq!(there.run("fleet export").succeeded(), before);
     assert_eq!(there.stored_files(), 0);
 }
@@ -182,9 +182,9 @@ async fn neither_side_may_be_in_use() {
     for (from, to) in [(&origin, &there), (&there, &origin)] {
         for (busy, side) in [(from, "source"), (to, "target")] {
             let server = busy.serve_with(&[]).await;
-            let told = copy(from, to).failed(1);
-            assert!(told.starts_with(&format!("error: {side}: the database ")), "{told}");
-            assert!(told.ends_with(" is in use; stop what runs over it"), "{told}");
+            let output = copy(from, to).failed(1);
+            assert!(output.starts_with(&format!("error: {side}: the database ")), "{output}");
+            assert!(output.ends_with(" is in use; stop what runs over it"), "{output}");
             server.stop();
         }
     }
@@ -197,8 +197,8 @@ async fn a_server_that_is_started_while_both_sides_are_copied_does_not_come_in()
     bucket(&there).misbehave("/resources/", Fault::Silence, usize::MAX);
     let copy = begin_copy(&origin, &there);
     eventually("the copy has begun", async || files_below(&there.contents("crash-reports")).len() == 2).await;
-    let told = origin.run("serve").failed(1);
-    assert!(told.ends_with(" is in use; stop what runs over it"), "{told}");
+    let output = origin.run("serve").failed(1);
+    assert!(output.ends_with(" is in use; stop what runs over it"), "{output}");
     kill(copy);
 }
 
@@ -236,8 +236,8 @@ async fn a_blob_store_that_both_sides_use_is_warned_of_and_memory_is_refused() {
 #[tokio::test]
 async fn there_must_be_something_to_copy() {
     let [origin, there] = [target(Setup::Defaults), target(Setup::PostgresAndS3)];
-    let told = copy(&origin, &there).failed(1);
-    assert!(told.starts_with("error: source: there is no database ") && told.contains("platen.db; "), "{told}");
+    let output = copy(&origin, &there).failed(1);
+    assert!(output.starts_with("error: source: there is no database ") && output.contains("platen.db; "), "{output}");
     assert_eq!(there.stored_files(), 0);
 }
 

@@ -60,8 +60,8 @@ async fn the_keys_may_come_from_a_web_identity() {
     ];
     assert_eq!(check(&site, &identity).succeeded(), FOUND);
     site.write("token", "a-token-of-somebody-else");
-    let told = check(&site, &identity).failed(1);
-    assert!(told.contains("403") && !told.contains("a-token-of-somebody-else"), "{told}");
+    let output = check(&site, &identity).failed(1);
+    assert!(output.contains("403") && !output.contains("a-token-of-somebody-else"), "{output}");
 }
 
 #[test]

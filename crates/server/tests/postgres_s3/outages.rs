@@ -1,4 +1,4 @@
-//! A database or bucket that is away, at the start and while the server runs, and ones that let nobody in.
+//! A database or bucket that is unreachable or refuses access, at the start and while the server runs.
 
 use crate::support::client::Client;
 use crate::support::setup::postgres::Cluster;
@@ -19,7 +19,7 @@ const GUID: &str = "11111111-2222-3333-4444-555555555555";
 /// A client has its 500 within five seconds; two waits of four, one after the other, would take longer than this.
 const SOON: Duration = Duration::from_secs(8);
 
-/// A site with a cluster of its own, and what is behind it.
+/// A site with its own cluster, and the server of that cluster.
 fn site() -> Site {
     Site::on(Setup::OwnPostgresAndS3)
 }
@@ -75,19 +75,19 @@ async fn readiness(server: &Server) -> u16 {
     Client::with_key(&server.ops, "").get("/health/ready").await.status().as_u16()
 }
 
-/// The start ends with exit code 1; what it told: a line for each try that failed, and the error.
+/// The start ends with exit code 1. Returns its output: a line for each try that failed, and the error.
 #[track_caller]
 fn refused(site: &Site, variables: &[(&str, &str)]) -> String {
     let since = Instant::now();
     let variables = [variables, &[("PLATEN_LOG__LEVEL", "warn"), ("PLATEN_LOG__FORMAT", "text")]].concat();
-    let told = site.run_with(["serve"], &variables);
-    assert_eq!((told.code, told.out.as_str()), (Some(1), ""), "{told:?}");
-    let told = told.err;
-    assert!(since.elapsed() < Duration::from_mins(1), "{told}: {:?}", since.elapsed());
+    let output = site.run_with(["serve"], &variables);
+    assert_eq!((output.code, output.out.as_str()), (Some(1), ""), "{output:?}");
+    let output = output.err;
+    assert!(since.elapsed() < Duration::from_mins(1), "{output}: {:?}", since.elapsed());
     for secret in ["only-for-tests", "a-wrong-password", "a-wrong-secret", SECRET] {
-        assert!(!told.contains(secret), "{told}");
+        assert!(!output.contains(secret), "{output}");
     }
-    told
+    output
 }
 
 #[test]
@@ -95,32 +95,32 @@ fn a_database_that_cannot_be_reached_ends_the_start_after_some_tries() {
     let site = Site::new();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://platen:only-for-tests@127.0.0.1:{port}/platen");
-    let told = refused(&site, &[("PLATEN_DATABASE__URL", &url)]);
+    let output = refused(&site, &[("PLATEN_DATABASE__URL", &url)]);
     let place = format!("127.0.0.1:{port}");
-    assert_tries(&told, "the database can't be reached yet", &[&place, "refused"]);
-    let error = told.lines().last().unwrap();
+    assert_tries(&output, "the database can't be reached yet", &[&place, "refused"]);
+    let error = output.lines().last().unwrap();
     let names = [place.as_str(), "(6 tries)", "refused"];
-    assert!(error.starts_with("error: ") && names.iter().all(|name| error.contains(name)), "{told}");
+    assert!(error.starts_with("error: ") && names.iter().all(|name| error.contains(name)), "{output}");
 }
 
 /// Each try but the last has its line, with all `words`.
 #[track_caller]
-fn assert_tries(told: &str, what: &str, words: &[&str]) {
-    let tries: Vec<&str> = told.lines().filter(|line| line.contains(what)).collect();
-    assert_eq!(tries.len(), 5, "{told}");
-    assert_eq!(told.trim_end().lines().count(), 6, "{told}");
-    assert!(tries.iter().all(|line| words.iter().all(|word| line.contains(word))), "{told}");
+fn assert_tries(output: &str, what: &str, words: &[&str]) {
+    let tries: Vec<&str> = output.lines().filter(|line| line.contains(what)).collect();
+    assert_eq!(tries.len(), 5, "{output}");
+    assert_eq!(output.trim_end().lines().count(), 6, "{output}");
+    assert!(tries.iter().all(|line| words.iter().all(|word| line.contains(word))), "{output}");
 }
 
 #[test]
 fn a_database_that_lets_nobody_in_ends_the_start_at_once() {
     let site = Site::new();
     let url = Cluster::shared().maintenance_url();
-    let told = refused(&site, &[("PLATEN_DATABASE__URL", &url.replace("only-for-tests", "a-wrong-password"))]);
-    assert!(told.contains("password authentication failed"), "{told}");
+    let output = refused(&site, &[("PLATEN_DATABASE__URL", &url.replace("only-for-tests", "a-wrong-password"))]);
+    assert!(output.contains("password authentication failed"), "{output}");
     let (base, _) = url.rsplit_once('/').unwrap();
-    let told = refused(&site, &[("PLATEN_DATABASE__URL", &format!("{base}/no_such_database"))]);
-    assert!(told.contains("no_such_database") && told.contains("does not exist"), "{told}");
+    let output = refused(&site, &[("PLATEN_DATABASE__URL", &format!("{base}/no_such_database"))]);
+    assert!(output.contains("no_such_database") && output.contains("does not exist"), "{output}");
 }
 
 #[test]
@@ -128,22 +128,22 @@ fn a_bucket_that_cannot_be_reached_ends_the_start_after_some_tries() {
     let site = Site::new();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let endpoint = format!("http://127.0.0.1:{port}");
-    let told = refused(&site, &[("PLATEN_BLOBS__ENDPOINT", &endpoint)]);
-    assert_tries(&told, "the blob store can't be reached yet", &[&endpoint, "Connection refused"]);
-    let error = told.lines().last().unwrap();
+    let output = refused(&site, &[("PLATEN_BLOBS__ENDPOINT", &endpoint)]);
+    assert_tries(&output, "the blob store can't be reached yet", &[&endpoint, "Connection refused"]);
+    let error = output.lines().last().unwrap();
     let names = [endpoint.as_str(), "(6 tries)", "Connection refused"];
-    assert!(error.starts_with("error: ") && names.iter().all(|name| error.contains(name)), "{told}");
+    assert!(error.starts_with("error: ") && names.iter().all(|name| error.contains(name)), "{output}");
 }
 
 #[test]
 fn a_bucket_that_is_missing_or_lets_nobody_in_ends_the_start() {
     let site = Site::new();
-    let told = refused(&site, &[("PLATEN_BLOBS__BUCKET", "no-such-bucket")]);
-    assert!(told.contains("bucket no-such-bucket at ") && told.contains("NoSuchBucket"), "{told}");
-    let told = refused(&site, &[("PLATEN_BLOBS__SECRET_ACCESS_KEY", "a-wrong-secret")]);
-    assert!(told.contains("403 Forbidden") && told.contains("SignatureDoesNotMatch"), "{told}");
-    let told = refused(&site, &[("PLATEN_BLOBS__ACCESS_KEY_ID", "AKIANOBODY")]);
-    assert!(told.contains("403 Forbidden"), "{told}");
+    let output = refused(&site, &[("PLATEN_BLOBS__BUCKET", "no-such-bucket")]);
+    assert!(output.contains("bucket no-such-bucket at ") && output.contains("NoSuchBucket"), "{output}");
+    let output = refused(&site, &[("PLATEN_BLOBS__SECRET_ACCESS_KEY", "a-wrong-secret")]);
+    assert!(output.contains("403 Forbidden") && output.contains("SignatureDoesNotMatch"), "{output}");
+    let output = refused(&site, &[("PLATEN_BLOBS__ACCESS_KEY_ID", "AKIANOBODY")]);
+    assert!(output.contains("403 Forbidden"), "{output}");
 }
 
 #[tokio::test]
@@ -159,13 +159,13 @@ async fn a_database_that_stops_is_500_soon_and_not_ready_until_it_is_back_and_no
     assert_eq!(client.get(&format!("/api/v2/resource/{GUID}")).await.status(), 500);
     assert_eq!(readiness(&server).await, 503);
     assert_eq!(Client::with_key(&server.ops, "").get("/health/live").await.status(), 200);
-    let told = site.read("server.err");
-    let cause = told.lines().find(|line| line.contains("\"level\":\"ERROR\"")).expect("a line with the cause");
+    let output = site.read("server.err");
+    let cause = output.lines().find(|line| line.contains("\"level\":\"ERROR\"")).expect("a line with the cause");
     assert!(cause.contains("database"), "{cause}");
     let no_connection = format!("at {}: Connection refused", site.stores().address());
-    assert!(told.lines().any(|line| line.contains("not ready") && line.contains(&no_connection)), "{told}");
-    assert!(!told.contains("timed out"), "{told}");
-    assert!(!told.contains("only-for-tests"));
+    assert!(output.lines().any(|line| line.contains("not ready") && line.contains(&no_connection)), "{output}");
+    assert!(!output.contains("timed out"), "{output}");
+    assert!(!output.contains("only-for-tests"));
 
     cluster(&site).restart();
     eventually("it serves again", async || log(&client, "after").await == 200).await;
@@ -202,8 +202,8 @@ async fn a_bucket_that_fails_is_500_soon_and_not_ready_until_it_is_back_and_noth
     assert_eq!(client.upload_at("2026-10-01T00:00:00Z", GUID, b"newer").await.status(), 200);
     assert_eq!(client.download(GUID).await, b"newer");
     server.stop();
-    let told = site.run("blobs check").succeeded();
-    assert!(told.contains("checked 1, missing 0, damaged 0, "), "{told}");
+    let output = site.run("blobs check").succeeded();
+    assert!(output.contains("checked 1, missing 0, damaged 0, "), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -214,7 +214,7 @@ async fn a_pool_that_is_full_is_named_in_the_log_and_passes() {
     let client = server.client();
     assert_eq!(log(&client, "before").await, 200);
     let (url, held) = (cluster(&site), site.sql("SELECT current_database()").await.remove(0));
-    // Whoever lists the log waits for this lock, and holds the one connection of the pool.
+    // A list of the log waits for this lock, and holds the one connection of the pool.
     std::thread::scope(|scope| {
         scope.spawn(|| url.psql(&held, "BEGIN; LOCK TABLE log_entry; SELECT pg_sleep(9); COMMIT"));
         block_in_place(|| {
@@ -226,8 +226,8 @@ async fn a_pool_that_is_full_is_named_in_the_log_and_passes() {
             });
         });
     });
-    let told = site.read("server.err");
-    assert!(told.contains("no connection to the database became free in time"), "{told}");
+    let output = site.read("server.err");
+    assert!(output.contains("no connection to the database became free in time"), "{output}");
     eventually("it serves again", async || log(&client, "after").await == 200).await;
 }
 

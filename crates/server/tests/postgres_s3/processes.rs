@@ -19,7 +19,7 @@ const AT_ONCE: usize = 48;
 /// Three servers that have the same fleet.
 async fn three(site: &Site) -> [Server; 3] {
     site.run("fleet apply fleet.json").succeeded();
-    [site.serve_beside("first.").await, site.serve_beside("second.").await, site.serve_beside("third.").await]
+    [site.serve_second("first.").await, site.serve_second("second.").await, site.serve_second("third.").await]
 }
 
 fn guid(resource: usize) -> String {
@@ -91,7 +91,7 @@ async fn of_two_thousand_concurrent_updates_the_newest_of_each_resource_stays_an
         seen
     };
     let ((), seen) = tokio::join!(updates, downloads);
-    assert!(seen > RESOURCES, "{seen} downloads ran beside the updates");
+    assert!(seen > RESOURCES, "{seen} downloads ran during the updates");
     let accepted = accepted.load(Ordering::Relaxed);
     assert!((RESOURCES..UPDATES).contains(&accepted), "{accepted} were accepted");
 
@@ -105,8 +105,8 @@ async fn of_two_thousand_concurrent_updates_the_newest_of_each_resource_stays_an
         }
     }
     eventually("all that was replaced is swept", async || site.stored_files() == RESOURCES).await;
-    let told = site.run("blobs check").succeeded();
-    assert_eq!(told, format!("checked {RESOURCES}, missing 0, damaged 0, orphans 0, removed 0\n"));
+    let output = site.run("blobs check").succeeded();
+    assert_eq!(output, format!("checked {RESOURCES}, missing 0, damaged 0, orphans 0, removed 0\n"));
 }
 
 /// Every other one is too large to be answered from memory.
@@ -154,8 +154,8 @@ async fn downloads_beside_updates_and_deletions_are_whole_or_not_found() {
     };
     let ((), first, second) = tokio::join!(changes, download(), download());
     assert!(first + second > 0);
-    let told = site.run("blobs check").succeeded();
-    assert!(told.ends_with("missing 0, damaged 0, orphans 0, removed 0\n"), "{told}");
+    let output = site.run("blobs check").succeeded();
+    assert!(output.ends_with("missing 0, damaged 0, orphans 0, removed 0\n"), "{output}");
 }
 
 #[tokio::test]
@@ -189,12 +189,12 @@ async fn a_revoked_key_is_refused_by_every_process_within_five_seconds() {
 #[tokio::test]
 async fn processes_that_start_at_once_migrate_once() {
     let site = Site::new();
-    let told: Vec<String> = std::thread::scope(|scope| {
+    let output: Vec<String> = std::thread::scope(|scope| {
         let running: Vec<_> = (0..6).map(|_| scope.spawn(|| site.run("migrate").succeeded())).collect();
         running.into_iter().map(|migrate| migrate.join().unwrap()).collect()
     });
-    assert_eq!(told.iter().filter(|line| line.contains("from version 0 to")).count(), 1, "{told:?}");
-    assert_eq!(told.iter().filter(|line| line.contains("up to date")).count(), 5, "{told:?}");
+    assert_eq!(output.iter().filter(|line| line.contains("from version 0 to")).count(), 1, "{output:?}");
+    assert_eq!(output.iter().filter(|line| line.contains("up to date")).count(), 5, "{output:?}");
 }
 
 async fn assert_refused(answer: reqwest::Response, message: &str) -> usize {
@@ -215,7 +215,7 @@ async fn two_processes_remove_each_old_record_once() {
     multiply_entries(&site, 5_000).await;
     age(&site, 100).await;
     site.configure(RETENTION);
-    let servers = [site.serve_beside("first.").await, site.serve_beside("second.").await];
+    let servers = [site.serve_second("first.").await, site.serve_second("second.").await];
     for (kind, count) in [("logs", 5_000), ("crash_reports", 20)] {
         let mut counted = 0;
         eventually("all is removed", async || {

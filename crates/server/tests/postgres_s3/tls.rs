@@ -28,15 +28,15 @@ pub(crate) async fn in_front_of(endpoint: &str, certificate: &CertifiedKey<rcgen
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let behind = endpoint.trim_start_matches("http://").to_owned();
+    let upstream = endpoint.trim_start_matches("http://").to_owned();
     tokio::spawn(async move {
         loop {
             let (connection, _) = listener.accept().await.unwrap();
-            let (acceptor, behind) = (acceptor.clone(), behind.clone());
+            let (acceptor, upstream) = (acceptor.clone(), upstream.clone());
             tokio::spawn(async move {
                 // Who doesn't trust the certificate goes away.
                 let Ok(mut connection) = acceptor.accept(connection).await else { return };
-                let mut server = TcpStream::connect(behind).await.unwrap();
+                let mut server = TcpStream::connect(upstream).await.unwrap();
                 let _ = tokio::io::copy_bidirectional(&mut connection, &mut server).await;
             });
         }
@@ -56,8 +56,8 @@ async fn the_bucket_must_have_a_certificate_that_is_trusted() {
     let trusted = [&tls[..], &[("SSL_CERT_FILE", "authority.pem")]].concat();
     let checked = site.run_with(["blobs", "check"], &trusted).succeeded();
     assert_eq!(checked, "checked 0, missing 0, damaged 0, orphans 0, removed 0\n");
-    let told = site.run_with(["blobs", "check"], &tls).failed(1);
-    assert!(told.contains(&endpoint) && told.to_lowercase().contains("certificate"), "{told}");
+    let output = site.run_with(["blobs", "check"], &tls).failed(1);
+    assert!(output.contains(&endpoint) && output.to_lowercase().contains("certificate"), "{output}");
 }
 
 #[tokio::test]
@@ -73,12 +73,12 @@ async fn the_database_must_have_the_certificate_that_the_url_names() {
         site.run_with(["migrate"], &[("PLATEN_DATABASE__URL", &url)])
     };
     assert!(verified("authority.pem").succeeded().contains("from version 0 to"));
-    let told = verified("stranger.pem").failed(1);
-    assert!(told.to_lowercase().contains("certificate") && !told.contains("only-for-tests"), "{told}");
-    let told = verified("no-such.pem").failed(1);
-    assert!(!told.contains("only-for-tests"), "{told}");
+    let output = verified("stranger.pem").failed(1);
+    assert!(output.to_lowercase().contains("certificate") && !output.contains("only-for-tests"), "{output}");
+    let output = verified("no-such.pem").failed(1);
+    assert!(!output.contains("only-for-tests"), "{output}");
     // A name that the certificate doesn't have.
     let by_address = format!("{}?sslmode=verify-full&sslrootcert=authority.pem", url.replace("localhost", "127.0.0.1"));
-    let told = site.run_with(["migrate"], &[("PLATEN_DATABASE__URL", &by_address)]).failed(1);
-    assert!(told.to_lowercase().contains("certificate"), "{told}");
+    let output = site.run_with(["migrate"], &[("PLATEN_DATABASE__URL", &by_address)]).failed(1);
+    assert!(output.to_lowercase().contains("certificate"), "{output}");
 }

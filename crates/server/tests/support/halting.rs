@@ -45,7 +45,7 @@ impl Upload {
 
     /// Sends the rest; the first line of the answer, if there is one.
     pub(crate) fn finish(&mut self) -> String {
-        // Whoever was killed reads and answers nothing.
+        // A killed process reads and answers nothing.
         let _ = self.connection.write_all(&self.rest);
         let mut answer = Vec::new();
         let _ = self.connection.read_to_end(&mut answer);

@@ -77,7 +77,7 @@ impl Site {
         self.write("platen.toml", &format!("{listeners}{}{unbounded}{more}\n", self.stores.configuration()));
     }
 
-    /// The database and the bucket behind the program.
+    /// The database and the bucket of the program.
     pub(crate) fn stores(&self) -> &Stores {
         &self.stores
     }
@@ -163,21 +163,22 @@ impl Site {
     }
 
     /// Starts one more server on the same stores, with files of its own.
-    pub(crate) async fn serve_beside(&self, name: &str) -> Server {
+    pub(crate) async fn serve_second(&self, name: &str) -> Server {
         let server = self.begin_serving_as(name, &[]);
         server.wait_until_ready().await;
         server
     }
 
-    /// Starts a server and waits until it has told its addresses.
+    /// Starts a server and waits until it has written its addresses.
     pub(crate) fn begin_serving(&self, arguments: &[&str]) -> Server {
         self.begin_serving_as("", arguments)
     }
 
     /// Starts a server in a namespace of mounts of its own, after `script`, and waits until it is ready. Only root
     /// may.
-    pub(crate) async fn serve_behind(&self, script: &str) -> Server {
-        let server = self.await_addresses("", self.launch_as("", self.behind(script), &["--fleet", "fleet.json"]));
+    pub(crate) async fn serve_after_script(&self, script: &str) -> Server {
+        let server =
+            self.await_addresses("", self.launch_as("", self.after_script(script), &["--fleet", "fleet.json"]));
         server.wait_until_ready().await;
         server
     }
@@ -192,18 +193,18 @@ impl Site {
     }
 
     /// Runs a command to its end in a namespace of mounts of its own, after `script`. Only root may.
-    pub(crate) fn run_behind(&self, script: &str, line: &str) -> Ran {
-        Ran::from(self.behind(script).args(line.split_whitespace()).output().unwrap())
+    pub(crate) fn run_after_script(&self, script: &str, line: &str) -> Ran {
+        Ran::from(self.after_script(script).args(line.split_whitespace()).output().unwrap())
     }
 
-    fn behind(&self, script: &str) -> Command {
+    fn after_script(&self, script: &str) -> Command {
         let mut command = self.wrapped("unshare");
         command.args(["--mount", "sh", "-ec", &format!(r#"{script}; exec "$0" "$@""#), env!("CARGO_BIN_EXE_platen")]);
         command
     }
 
     /// Runs a program where that server sees its files.
-    pub(crate) fn beside(&self, server: &Server, line: &str) -> Ran {
+    pub(crate) fn run_in_namespace_of(&self, server: &Server, line: &str) -> Ran {
         let mut command = self.wrapped("nsenter");
         command.args([
             &format!("--mount=/proc/{}/ns/mnt", server.id()),
@@ -218,10 +219,10 @@ impl Site {
 
     fn await_addresses(&self, name: &str, mut child: Child) -> Server {
         let file = |file: &str| format!("{name}{file}");
-        let told = |bind: &str| fs::read_to_string(self.path(&file(bind))).ok();
+        let text_told = |bind: &str| fs::read_to_string(self.path(&file(bind))).ok();
         let since = Instant::now();
         loop {
-            if let (Some(api), Some(ops)) = (told("api.bind"), told("ops.bind")) {
+            if let (Some(api), Some(ops)) = (text_told("api.bind"), text_told("ops.bind")) {
                 return Server { child, api: format!("http://{api}"), ops: format!("http://{ops}") };
             }
             if let Some(status) = child.try_wait().unwrap() {
@@ -290,7 +291,7 @@ impl Ran {
         self.out
     }
 
-    /// The command failed with `code` and told why in one line; the line.
+    /// The command failed with `code`. Returns the one line that says why.
     #[track_caller]
     pub(crate) fn failed(self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{self:?}");

@@ -75,7 +75,7 @@ async fn reason(sent: &SentCredentials, wording: CredentialMessages) -> Option<R
     admit(sent, wording).await.err().map(|refusal| refusal.reason)
 }
 
-/// Decision A1: a MisKey identifies a user of one organization; decision A3: beside it the
+/// Decision A1: a MisKey identifies a user of one organization; decision A3: with it the
 /// SerialNumber is recorded, not checked.
 #[tokio::test]
 async fn a_key_admits_its_user() {
@@ -240,7 +240,7 @@ async fn a_crash_report_with_an_invalid_hardware_hash_is_refused() {
     }
 }
 
-/// Decision A5: an invalid MisKey beside a valid HardwareHash is ignored, and so is one sent with
+/// Decision A5: an invalid MisKey with a valid HardwareHash is ignored, and so is one sent with
 /// different values.
 #[tokio::test]
 async fn a_crash_report_ignores_an_invalid_key_beside_a_valid_hardware_hash() {

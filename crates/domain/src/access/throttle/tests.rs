@@ -85,7 +85,7 @@ fn a_client_makes_up_for_what_was_under_way_together_too() {
     for _ in 0..1000 {
         fail(&throttle, SHOP, at(31));
     }
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31)), Some(WINDOW), "nobody is told to wait for longer");
+    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31)), Some(WINDOW), "no client is asked to wait for longer");
     assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31 + 62)), None, "what is made up for is bounded");
 }
 
@@ -147,8 +147,8 @@ fn a_serial_number_is_guessed_no_faster_than_a_hash() {
 #[test]
 fn somebody_is_told_once_in_a_window_that_no_failure_is_left() {
     let throttle = Throttle::new(3, WINDOW);
-    let told = [0, 0, 0, 0, 30, 59, 60, 90].map(|second| fail(&throttle, SHOP, at(second)));
-    assert_eq!(told, [false, false, true, false, false, false, true, false]);
+    let output = [0, 0, 0, 0, 30, 59, 60, 90].map(|second| fail(&throttle, SHOP, at(second)));
+    assert_eq!(output, [false, false, true, false, false, false, true, false]);
 }
 
 #[test]

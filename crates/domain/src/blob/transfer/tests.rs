@@ -31,10 +31,10 @@ fn transfer(references: &[BlobReference], from: &InMemoryBlobs, to: &InMemoryBlo
 }
 
 async fn outcomes(transfer: &ContentTransfer) -> Vec<(String, Transferred)> {
-    let mut told = Vec::new();
-    transfer.run(|reference, transferred| told.push((reference.owner.clone(), transferred))).await.unwrap();
-    told.sort_by(|one, other| one.0.cmp(&other.0));
-    told
+    let mut output = Vec::new();
+    transfer.run(|reference, transferred| output.push((reference.owner.clone(), transferred))).await.unwrap();
+    output.sort_by(|one, other| one.0.cmp(&other.0));
+    output
 }
 
 #[tokio::test]
@@ -61,8 +61,8 @@ async fn what_is_missing_or_damaged_is_told_and_left_out() {
     from.put(&references[1].key, "long");
     from.put(&references[2].key, "cHanged");
     let expected = [Transferred::Copied, Transferred::Damaged, Transferred::Damaged, Transferred::Missing];
-    let told = outcomes(&transfer(&references, &from, &to)).await;
-    assert_eq!(told.iter().map(|(_, transferred)| *transferred).collect::<Vec<_>>(), expected);
+    let output = outcomes(&transfer(&references, &from, &to)).await;
+    assert_eq!(output.iter().map(|(_, transferred)| *transferred).collect::<Vec<_>>(), expected);
     assert_eq!(to.keys(), [references[0].key.clone()]);
 }
 
@@ -83,9 +83,9 @@ async fn nothing_is_lost_where_both_sides_are_one_store() {
     let references = [reference(1, b"whole"), reference(2, b"longer"), reference(3, b"gone")];
     one.put(&references[0].key, "whole");
     one.put(&references[1].key, "long");
-    let told = outcomes(&transfer(&references, &one, &one)).await;
+    let output = outcomes(&transfer(&references, &one, &one)).await;
     let expected = [Transferred::Kept, Transferred::Damaged, Transferred::Missing];
-    assert_eq!(told.iter().map(|(_, transferred)| *transferred).collect::<Vec<_>>(), expected);
+    assert_eq!(output.iter().map(|(_, transferred)| *transferred).collect::<Vec<_>>(), expected);
     assert_eq!(one.content(&references[1].key).unwrap(), "long");
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const GUID: &str = "00000000-0000-0000-0000-00000000000a";
 
-/// An organization that has these members beside its name.
+/// An organization with its name and these members.
 fn organization(members: &str) -> String {
     format!("{{\"organizations\":[{{\"name\":\"Acme Print\"{members}}}]}}")
 }
@@ -20,18 +20,18 @@ fn read(members: &str) -> FleetOrganization {
 
 /// The path and what is wrong there, without the place in the text.
 fn wrong(file: &str) -> String {
-    let told = read_fleet(file.as_bytes()).expect_err(&format!("{file} was read")).to_string();
-    told.split(" at line ").next().unwrap_or_default().to_owned()
+    let output = read_fleet(file.as_bytes()).expect_err(&format!("{file} was read")).to_string();
+    output.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
 #[test]
 fn an_error_says_its_place_in_the_text() {
-    let told = read_fleet(b"{\n  \"organizations\": [{\"name\": 5}]}").unwrap_err().to_string();
-    assert_eq!(told, "organizations[0].name: must be a text that is not blank at line 2 column 31");
-    let told = read_fleet(b"{\"organizations\": []} x").unwrap_err().to_string();
-    assert_eq!(told, "the file: trailing characters at line 1 column 23");
-    let told = read_fleet(b"{\"organizations\": [}").unwrap_err().to_string();
-    assert!(told.ends_with("at line 1 column 20"), "{told}");
+    let output = read_fleet(b"{\n  \"organizations\": [{\"name\": 5}]}").unwrap_err().to_string();
+    assert_eq!(output, "organizations[0].name: must be a text that is not blank at line 2 column 31");
+    let output = read_fleet(b"{\"organizations\": []} x").unwrap_err().to_string();
+    assert_eq!(output, "the file: trailing characters at line 1 column 23");
+    let output = read_fleet(b"{\"organizations\": [}").unwrap_err().to_string();
+    assert!(output.ends_with("at line 1 column 20"), "{output}");
     assert!(read_fleet(b"\xEF\xBB\xBF{\"organizations\": []}").is_ok());
 }
 
@@ -97,21 +97,21 @@ fn what_is_absent_or_null_was_not_given() {
 #[test]
 fn a_file_that_is_no_object_is_refused() {
     for file in ["null", "[]", "5", "\"x\"", "[[]]", "[{\"organizations\":[]}]"] {
-        let told = wrong(file);
-        assert!(told.starts_with("the file: ") && told.ends_with("expected an object"), "{told}");
+        let output = wrong(file);
+        assert!(output.starts_with("the file: ") && output.ends_with("expected an object"), "{output}");
     }
-    let told = wrong("{\"organizations\":{}}");
-    assert!(told.starts_with("organizations: ") && told.ends_with("expected a sequence"), "{told}");
+    let output = wrong("{\"organizations\":{}}");
+    assert!(output.starts_with("organizations: ") && output.ends_with("expected a sequence"), "{output}");
     for other in ["5", "[\"Acme Print\"]"] {
-        let told = wrong(&format!("{{\"organizations\":[{other}]}}"));
-        assert!(told.starts_with("organizations[0]: ") && told.ends_with("expected an object"), "{told}");
+        let output = wrong(&format!("{{\"organizations\":[{other}]}}"));
+        assert!(output.starts_with("organizations[0]: ") && output.ends_with("expected an object"), "{output}");
     }
 }
 
 #[test]
 fn what_is_misspelt_is_not_silently_ignored() {
-    let told = wrong("{\"organisations\":[]}");
-    assert_eq!(told, "organisations: unknown field `organisations`, expected `organizations`");
+    let output = wrong("{\"organisations\":[]}");
+    assert_eq!(output, "organisations: unknown field `organisations`, expected `organizations`");
     let cases = [
         (r#","Publisher":true"#, "organizations[0].Publisher: unknown field `Publisher`, expected "),
         (
@@ -124,15 +124,15 @@ fn what_is_misspelt_is_not_silently_ignored() {
         (r#","jobs":[{"device":"x"}]"#, "organizations[0].jobs[0].device: unknown field `device`, expected "),
     ];
     for (members, problem) in cases {
-        let told = wrong(&organization(members));
-        assert!(told.starts_with(problem), "{told}");
+        let output = wrong(&organization(members));
+        assert!(output.starts_with(problem), "{output}");
     }
 }
 
 #[test]
 fn a_member_that_is_there_twice_is_refused() {
-    let told = wrong(r#"{"organizations":[{"name":"Acme Print","name":"Zenith Media"}]}"#);
-    assert!(told == "organizations[0]: duplicate field `name`", "{told}");
+    let output = wrong(r#"{"organizations":[{"name":"Acme Print","name":"Zenith Media"}]}"#);
+    assert!(output == "organizations[0]: duplicate field `name`", "{output}");
 }
 
 #[test]
@@ -153,21 +153,21 @@ fn each_record_has_a_guid() {
     // Decision O1.
     for list in ["computers", "devices", "queues", "jobs"] {
         let path = format!("organizations[0].{list}[0].guid");
-        let told = wrong(&organization(&format!(",\"{list}\":[{{}}]")));
-        assert_eq!(told, format!("organizations[0].{list}[0]: missing field `guid`"));
+        let output = wrong(&organization(&format!(",\"{list}\":[{{}}]")));
+        assert_eq!(output, format!("organizations[0].{list}[0]: missing field `guid`"));
         let with = |value: &str| wrong(&organization(&format!(",\"{list}\":[{{\"guid\":{value}}}]")));
         for text in ["", "x", GUID.trim_end_matches('a'), &format!("{GUID}\0")] {
             assert_eq!(with(&json!(text).to_string()), format!("{path}: \"{text}\" is not a GUID"));
         }
         for value in ["5", "true", "[]"] {
-            let told = with(value);
-            assert!(told.starts_with(&path) && told.ends_with("expected a string"), "{told}");
+            let output = with(value);
+            assert!(output.starts_with(&path) && output.ends_with("expected a string"), "{output}");
         }
         assert!(with(&format!("\"{}\"", "x".repeat(1000))).len() < 150, "a long text is cut");
-        let told = wrong(&organization(&format!(",\"{list}\":[5]")));
-        assert_eq!(told, format!("organizations[0].{list}[0]: invalid type: integer `5`, expected an object"));
-        let told = wrong(&organization(&format!(",\"{list}\":5")));
-        assert_eq!(told, format!("organizations[0].{list}: invalid type: integer `5`, expected a sequence"));
+        let output = wrong(&organization(&format!(",\"{list}\":[5]")));
+        assert_eq!(output, format!("organizations[0].{list}[0]: invalid type: integer `5`, expected an object"));
+        let output = wrong(&organization(&format!(",\"{list}\":5")));
+        assert_eq!(output, format!("organizations[0].{list}: invalid type: integer `5`, expected a sequence"));
     }
 }
 
@@ -180,13 +180,13 @@ fn relations_and_uses_are_guids() {
         wrong(&record("queues", "\"device\":\"x\"")),
         format!("{}: \"x\" is not a GUID", path("queues", "device"))
     );
-    let told = wrong(&record("jobs", "\"queue\":true"));
-    assert_eq!(told, format!("{}: invalid type: boolean `true`, expected a string", path("jobs", "queue")));
+    let output = wrong(&record("jobs", "\"queue\":true"));
+    assert_eq!(output, format!("{}: invalid type: boolean `true`, expected a string", path("jobs", "queue")));
     for list in ["queues", "jobs"] {
         let second = format!("\"uses\":[\"{GUID}\",\"x\"]");
         assert_eq!(wrong(&record(list, &second)), format!("{}: \"x\" is not a GUID", path(list, "uses[1]")));
-        let told = wrong(&record(list, "\"uses\":\"x\""));
-        assert_eq!(told, format!("{}: invalid type: string \"x\", expected a sequence", path(list, "uses")));
+        let output = wrong(&record(list, "\"uses\":\"x\""));
+        assert_eq!(output, format!("{}: invalid type: string \"x\", expected a sequence", path(list, "uses")));
     }
 }
 
@@ -195,8 +195,8 @@ fn a_record_that_is_there_twice_is_refused() {
     let twice = |list: &str, record: &str| wrong(&organization(&format!(",\"{list}\":[{record},{record}]")));
     assert_eq!(twice("users", "{\"name\":\"Ann\"}"), "organizations[0].users: name Ann occurs twice");
     for list in ["computers", "devices", "queues", "jobs"] {
-        let told = twice(list, &format!("{{\"guid\":\"{GUID}\"}}"));
-        assert_eq!(told, format!("organizations[0].{list}: guid {GUID} occurs twice"));
+        let output = twice(list, &format!("{{\"guid\":\"{GUID}\"}}"));
+        assert_eq!(output, format!("organizations[0].{list}: guid {GUID} occurs twice"));
     }
     // Decision R7: however they are written.
     let spelt = format!(",\"devices\":[{{\"guid\":\"{GUID}\"}},{{\"guid\":\"({})\"}}]", GUID.to_uppercase());
@@ -212,12 +212,15 @@ fn a_key_has_at_least_sixteen_characters_and_is_never_shown() {
     assert_eq!(wrong(&keyed("secret-78901234")), "organizations[0].users[0].mis_key: must have at least 16 characters");
     assert!(read_fleet(keyed("ääääääääääääääää").as_bytes()).is_ok(), "characters are counted, not bytes");
     for key in ["secret-789012345 ", "\\tsecret-789012345", "secret-7890\\u0007-12345", "               "] {
-        let told = wrong(&keyed(key));
-        assert!(told.starts_with("organizations[0].users[0].mis_key: must ") && !told.contains("secret"), "{told}");
+        let output = wrong(&keyed(key));
+        assert!(
+            output.starts_with("organizations[0].users[0].mis_key: must ") && !output.contains("secret"),
+            "{output}"
+        );
     }
     for number in ["1234567890123456", "[1234567890123456]", "{\"a\":1234567890123456}"] {
-        let told = wrong(&organization(&format!(",\"users\":[{{\"name\":\"Ann\",\"mis_key\":{number}}}]")));
-        assert_eq!(told, "organizations[0].users[0].mis_key: must be a text that is not blank");
+        let output = wrong(&organization(&format!(",\"users\":[{{\"name\":\"Ann\",\"mis_key\":{number}}}]")));
+        assert_eq!(output, "organizations[0].users[0].mis_key: must be a text that is not blank");
     }
     let fleet = read_fleet(keyed("secret-789012345").as_bytes()).unwrap();
     assert!(!format!("{fleet:?}").contains("secret"));
@@ -246,8 +249,11 @@ fn a_hardware_hash_needs_its_serial_number() {
 fn a_flag_is_true_or_false() {
     for value in ["0", "\"true\"", "[]", "{}"] {
         let file = organization(&format!(",\"publisher\":{value}"));
-        let told = wrong(&file);
-        assert!(told.starts_with("organizations[0].publisher: ") && told.ends_with("expected a boolean"), "{told}");
+        let output = wrong(&file);
+        assert!(
+            output.starts_with("organizations[0].publisher: ") && output.ends_with("expected a boolean"),
+            "{output}"
+        );
     }
 }
 
@@ -324,10 +330,10 @@ fn names_have_at_most_500_characters_in_any_script() {
     let longest = "\u{1d11e}".repeat(500);
     let users = |name: &str| format!(r#","users":[{{"name":"{name}"}}]"#);
     assert_eq!(read(&users(&longest)).users[0].name, longest);
-    let told = wrong(&organization(&users(&format!("{longest}x"))));
-    assert_eq!(told, "organizations[0].users[0].name: must have at most 500 characters");
-    let told = wrong(&format!(r#"{{"organizations":[{{"name":"{longest}x"}}]}}"#));
-    assert_eq!(told, "organizations[0].name: must have at most 500 characters");
+    let output = wrong(&organization(&users(&format!("{longest}x"))));
+    assert_eq!(output, "organizations[0].users[0].name: must have at most 500 characters");
+    let output = wrong(&format!(r#"{{"organizations":[{{"name":"{longest}x"}}]}}"#));
+    assert_eq!(output, "organizations[0].name: must have at most 500 characters");
     let computer = format!(r#","computers":[{{"guid":"{GUID}","user":"{longest}x"}}]"#);
     assert_eq!(wrong(&organization(&computer)), "organizations[0].computers[0].user: must have at most 500 characters");
 }

@@ -47,7 +47,7 @@ async fn a_key_is_offered_for_each_user_who_brings_none() {
             Ok(Applied { issued: vec![new_keys[1].clone()], keys_left_out: left_out, ..Applied::default() })
         });
     let applied = service(registry).apply(&a_fleet()).await.unwrap();
-    assert_eq!(names(&applied.issued), [("Zenith Media", "Ann")], "only what was registered is told");
+    assert_eq!(names(&applied.issued), [("Zenith Media", "Ann")], "only what was registered is output");
     assert_eq!(applied.keys_left_out, [("Acme Print".to_owned(), "Bob".to_owned())]);
 }
 
@@ -77,10 +77,10 @@ async fn a_conflict_is_told_as_it_is() {
     let mut registry = MockFleetRegistry::new();
     let conflict = || FleetConflict::OtherOrganization { record: "computer 6f96".to_owned() };
     registry.expect_apply().times(1).returning(move |_, _, _| Err(conflict().into()));
-    let Err(RegistryError::Conflict(told)) = service(registry).apply(&a_fleet()).await else {
-        panic!("a conflict was not told");
+    let Err(RegistryError::Conflict(output)) = service(registry).apply(&a_fleet()).await else {
+        panic!("a conflict was not output");
     };
-    assert_eq!(told, conflict());
+    assert_eq!(output, conflict());
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn an_issued_key_is_told_once_it_is_registered() {
     let missing = || FleetConflict::NotFound { record: "user \"Eve\" of \"Acme Print\"".to_owned() };
     registry.expect_add_key().times(1).returning(move |_, _| Err(missing().into()));
     let outcome = service(registry).issue_key("Acme Print", "Eve").await;
-    assert!(matches!(outcome, Err(RegistryError::Conflict(told)) if told == missing()));
+    assert!(matches!(outcome, Err(RegistryError::Conflict(output)) if output == missing()));
 }
 
 #[tokio::test]

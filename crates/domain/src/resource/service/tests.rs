@@ -151,9 +151,9 @@ async fn delete_answers_what_became_of_the_resource() {
         reason(deleting(other_state()).delete(&caller, Some(GUID), any_state()).await),
         Reason::PreconditionFailed
     );
-    let told = detail(deleting(other_state()).delete(&caller, Some(GUID), any_state()).await);
-    assert!(told.contains("\"A9993E364706816ABA3E25717850C26C9CD0D89D\""), "{told}");
-    assert!(told.contains(&at(7).precise()), "{told}");
+    let output = detail(deleting(other_state()).delete(&caller, Some(GUID), any_state()).await);
+    assert!(output.contains("\"A9993E364706816ABA3E25717850C26C9CD0D89D\""), "{output}");
+    assert!(output.contains(&at(7).precise()), "{output}");
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ impl RefusalRepository for InMemoryStore {
     async fn page(
         &self,
         filter: &RefusalFilter,
-        behind: Option<(Timestamp, i64)>,
+        after: Option<(Timestamp, i64)>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError> {
         let state = self.working()?;
@@ -80,7 +80,7 @@ impl RefusalRepository for InMemoryStore {
                 filter.organization.as_ref().is_none_or(|name| refused.organization.as_ref() == Some(name))
                     && filter.computer.is_none_or(|computer| refusal.computer == Some(computer))
                     && filter.since.is_none_or(|since| refusal.at >= since)
-                    && behind.is_none_or(|behind| (refusal.at, refused.number) < behind)
+                    && after.is_none_or(|after| (refusal.at, refused.number) < after)
             })
             .collect();
         fitting.sort_by_key(|refused| Reverse((refused.refusal.at, refused.number)));

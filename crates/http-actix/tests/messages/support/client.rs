@@ -47,7 +47,7 @@ impl Request {
         self.without(name).also(name, value)
     }
 
-    /// With this header beside former ones.
+    /// With this header in addition to former ones.
     pub fn also(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self

@@ -1,4 +1,4 @@
-//! Ports that fail when a test says so, before whatever stands behind them: how the interface words a failure
+//! Ports that fail when a test says so, and otherwise pass calls on: how the interface words a failure
 //! doesn't depend on that. What makes the stores themselves fail is for the end-to-end tests.
 
 use async_trait::async_trait;
@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cause of every failure.
-pub const CAUSE: &str = "the store was told to fail";
+pub const CAUSE: &str = "the store was output to fail";
 
-/// The ports that can be told to fail, each by its own switch.
+/// The ports that can fail, each by its own switch.
 #[derive(Default)]
 pub struct Failing {
     pub credentials: Switch,
@@ -48,7 +48,7 @@ impl Failing {
         )
     }
 
-    /// These ports behind a queue that may be full.
+    /// These ports with a queue that may be full.
     pub fn queued(
         &self,
         logs: Arc<dyn LogRepository>,

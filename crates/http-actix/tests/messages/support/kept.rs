@@ -1,4 +1,4 @@
-//! What the stores behind a server hold, as tests look at it: through the ports, whatever stands behind them.
+//! What the server's stores hold, read through the ports.
 
 use bytes::{Bytes, BytesMut};
 use domain::blob::{BlobKey, BlobKind, BlobStore};

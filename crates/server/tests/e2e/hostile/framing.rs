@@ -52,8 +52,8 @@ async fn a_length_that_is_missing_or_false_is_never_believed() {
         "Content-Length:\r\n".to_owned(),
         "Content-Length: many\r\n".to_owned(),
     ] {
-        let told = statuses(&server, log_head(&lie) + &body);
-        assert_eq!(told, [400], "{lie}");
+        let output = statuses(&server, log_head(&lie) + &body);
+        assert_eq!(output, [400], "{lie}");
     }
     let announced = statuses(&server, log_head("Content-Length: 18446744073709551615\r\n") + &body);
     assert_eq!(announced, [413]);
@@ -81,8 +81,8 @@ async fn a_body_that_is_framed_in_two_ways_hides_no_second_request() {
         "Transfer-Encoding:\x0bchunked\r\n".to_owned(),
         "Transfer-Encoding: gzip, chunked\r\n".to_owned(),
     ] {
-        let told = statuses(&server, [log_head(&framing), chunks.clone(), hidden.clone()].concat());
-        assert_eq!(told, [400], "{framing}");
+        let output = statuses(&server, [log_head(&framing), chunks.clone(), hidden.clone()].concat());
+        assert_eq!(output, [400], "{framing}");
     }
     assert_eq!(kept(&site).await, 0);
     assert_lives(&server);
@@ -109,9 +109,9 @@ async fn a_chunk_that_is_malformed_ends_the_connection_with_a_refusal() {
         format!("0\r\n{}", "X: y\r\n".repeat(200_000)),
         format!("0\r\nX: {}\r\n\r\n", "y".repeat(1_000_000)),
     ] {
-        let told = statuses(&server, [head.as_str(), &chunks].concat());
-        let is_refused = !told.is_empty() && told.iter().all(|status| matches!(status, 400 | 413 | 431));
-        assert!(is_refused, "{chunks:.60}: {told:?}");
+        let output = statuses(&server, [head.as_str(), &chunks].concat());
+        let is_refused = !output.is_empty() && output.iter().all(|status| matches!(status, 400 | 413 | 431));
+        assert!(is_refused, "{chunks:.60}: {output:?}");
     }
     before.assert_flat(&server, "malformed chunks");
     assert_eq!(kept(&site).await, 0);
@@ -138,9 +138,9 @@ async fn what_follows_a_refused_upload_is_answered_or_not_begun() {
         (head("POST", path, &text_plain), body.clone(), 415),
         (head("POST", "/nowhere", &sized(body.len())), body.clone(), 404),
     ] {
-        let told = statuses(&server, [head.as_bytes(), &body, next.as_bytes()].concat());
+        let output = statuses(&server, [head.as_bytes(), &body, next.as_bytes()].concat());
         count += 1;
-        assert_eq!((told, kept(&site).await), (vec![status, 200], count), "{head}");
+        assert_eq!((output, kept(&site).await), (vec![status, 200], count), "{head}");
     }
     // A rest that is too long to be thrown away: its sender has to send what follows again.
     let large = vec![b'x'; 5_000_000];
@@ -149,8 +149,8 @@ async fn what_follows_a_refused_upload_is_answered_or_not_begun() {
         (head("POST", path, &sized(large.len())), 415),
         (head("POST", "/api/v2/log", &format!("{JSON}Content-Length: {}\r\n", large.len())), 413),
     ] {
-        let told = statuses(&server, [head.as_bytes(), &large, next.as_bytes()].concat());
-        assert_eq!((told, kept(&site).await), (vec![status], count), "{head}");
+        let output = statuses(&server, [head.as_bytes(), &large, next.as_bytes()].concat());
+        assert_eq!((output, kept(&site).await), (vec![status], count), "{head}");
     }
     assert_lives(&server);
     assert_eq!(site.stored_files(), 0);
@@ -182,12 +182,12 @@ async fn a_body_is_asked_for_from_those_who_may_send_it() {
         let answer = bad.any_answer().unwrap();
         assert_eq!((answer.status, answer.text()), (401, message("Invalid MisKey")));
         assert_eq!(answer.header("Connection"), Some("close"));
-        // Whoever sends it all the same is read or closed, and heard no second time.
+        // A body that comes anyway is read or the connection is closed; it is never taken for a second request.
         bad.send(&body);
         bad.finish();
         assert!(bad.any_answer().is_none());
     }
-    // Who doesn't wait is served as well, and an expectation that nobody knows is none of ours.
+    // A client that doesn't wait is served too, and an unknown expectation is ignored.
     for (expect, key, status) in [
         ("Expect: 100-continue\r\n", crate::support::ANNS_KEY, 200),
         ("Expect: 100-continue\r\n", "nobody", 401),

@@ -80,7 +80,7 @@ async fn hundreds_that_send_a_byte_a_second_keep_nobody_waiting() {
     }
     taken.sort();
     let (median, longest) = (taken[taken.len() / 2], taken[taken.len() - 1]);
-    eprintln!("beside {} slow clients: median {median:?}, longest {longest:?} of {}", slow.len(), taken.len());
+    eprintln!("with {} slow clients: median {median:?}, longest {longest:?} of {}", slow.len(), taken.len());
     assert!(longest < SOON, "{longest:?}");
     for slow in &mut slow {
         let answer = slow.connection.answer().expect("an answer");
@@ -119,9 +119,9 @@ async fn who_sends_a_head_and_nothing_more_is_told_so_and_let_go() {
     for (number, connection) in waiting.iter_mut().enumerate() {
         let answers = connection.answers();
         let is_silent = number >= 2 * EACH && (number - 2 * EACH) % 3 == 2;
-        let told: Vec<_> = answers.iter().map(|answer| (answer.status, answer.text())).collect();
+        let output: Vec<_> = answers.iter().map(|answer| (answer.status, answer.text())).collect();
         let expected = if is_silent { vec![] } else { vec![(408, message("Request Timeout"))] };
-        assert_eq!(told, expected, "client {number}");
+        assert_eq!(output, expected, "client {number}");
     }
     before.assert_flat(&server, "clients that send heads only");
 }

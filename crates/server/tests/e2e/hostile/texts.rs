@@ -259,19 +259,19 @@ async fn control_characters_make_no_header_and_no_line_of_the_log() {
     for byte in (0..=31).chain([127]).filter(|byte| !matches!(byte, b'\t' | b'\n' | b'\r')) {
         for name in ["X", "MisKey", "SerialNumber", "X-Request-Id", "Timestamp"] {
             let value = format!("{name}: a{}b\r\n", char::from(byte));
-            let told = statuses(&server, head("GET", "/api/v2", &value).as_bytes());
+            let output = statuses(&server, head("GET", "/api/v2", &value).as_bytes());
             // No value may hold one (RFC 9110); a deletion character is taken by some readers.
             assert!(
-                matches!(told[..], [400]) || byte == 127 && matches!(told[..], [200 | 401]),
-                "{byte} {name}: {told:?}"
+                matches!(output[..], [400]) || byte == 127 && matches!(output[..], [200 | 401]),
+                "{byte} {name}: {output:?}"
             );
         }
     }
     for line in
         ["X: a\rInjected: b\r\n", "X: a\n Injected: b\r\n", "X\r\n", ": x\r\n", "X y: z\r\n", "X: a\r\n folded\r\n"]
     {
-        let told = statuses(&server, head("GET", "/api/v2", line).as_bytes());
-        assert!(matches!(told[..], [400 | 200]), "{line:?}: {told:?}");
+        let output = statuses(&server, head("GET", "/api/v2", line).as_bytes());
+        assert!(matches!(output[..], [400 | 200]), "{line:?}: {output:?}");
     }
     // What is repeated to the client is printable, and one line (decision R11).
     for (path, more) in [

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone)]
 pub(super) enum Call {
     Status,
-    /// With the organization of whoever calls.
+    /// With the caller's organization.
     Add(Resource),
     File(String),
     Head(String),
@@ -71,7 +71,7 @@ pub(super) fn all() -> Vec<Call> {
     calls
 }
 
-/// Each kind of record of each organization and an unknown one, beside the others of Acme; and all of one organization.
+/// Each kind of record of each organization and an unknown one, with the others of Acme; and all of one organization.
 fn log_references() -> Vec<Vec<(Kind, String)>> {
     let kinds = [Kind::Computer, Kind::Device, Kind::Queue, Kind::Job];
     let of = |org: Org, kinds: &[Kind]| kinds.iter().map(|kind| (*kind, org.record(*kind))).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Nobody reaches what isn't theirs: every operation, for everything that it can be called for, with every kind of
+//! No caller reaches data of another organization: every operation, for everything that it can be called for, with every kind of
 //! credentials, held against a model of the rules (decisions A1–A8, O1, O3, T1, T2, T15, T16, T19, T20, L2, L5).
 //!
 //! What is refused must have changed nothing at all: every row and every content is compared. What succeeds must have
@@ -179,12 +179,12 @@ impl Trial {
     async fn assert_own(&mut self, call: &Call, caller: &Caller) {
         let now = self.reader.read().await;
         let own = self.ids[&caller.org];
-        let told = || format!("{call:?} of {caller:?}: {}", self.stored.difference(&now));
+        let output = || format!("{call:?} of {caller:?}: {}", self.stored.difference(&now));
         assert!(now != self.stored, "{call:?} of {caller:?} changed nothing");
-        assert!(now.foreign_to(own) == self.stored.foreign_to(own), "{}", told());
-        assert!(now.ownerless().is_superset(&self.stored.ownerless()), "{}", told());
+        assert!(now.foreign_to(own) == self.stored.foreign_to(own), "{}", output());
+        assert!(now.ownerless().is_superset(&self.stored.ownerless()), "{}", output());
         let is_kept = |path| now.contents.get(path) == self.stored.contents.get(path);
-        assert!(self.stored.contents.keys().all(is_kept), "{}", told());
+        assert!(self.stored.contents.keys().all(is_kept), "{}", output());
         self.stored = now;
     }
 
@@ -243,12 +243,12 @@ async fn assert_answered(call: &Call, headers: &Headers, caller: Option<&Caller>
             assert!(expected.is_none() || length == *expected, "{} {head}", asked());
         }
     }
-    let told = format!("{head} {body}");
+    let output = format!("{head} {body}");
     for org in ORGS {
         let is_told_of = model::told_of(caller, expected).contains(&org);
-        assert!(is_told_of || !told.contains(&org.name()), "{} tells of {org:?}: {told}", asked());
+        assert!(is_told_of || !output.contains(&org.name()), "{} tells of {org:?}: {output}", asked());
         for secret in [org.key(), org.revoked_key(), org.hash(), org.revoked_hash()] {
-            assert!(!told.contains(&secret), "{} tells a credential: {told}", asked());
+            assert!(!output.contains(&secret), "{} tells a credential: {output}", asked());
         }
     }
 }

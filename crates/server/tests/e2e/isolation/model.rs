@@ -1,4 +1,4 @@
-//! What the interface and its decisions say of who reaches what, told a second time, by people for people: nothing
+//! What the interface and its decisions say of who reaches what, written a second time by hand: nothing
 //! here comes from the program, so that the two can be held against each other.
 
 use super::calls::{Call, Filter};
@@ -267,14 +267,14 @@ impl Model {
                     Filter::Serial(serial) => entry.caller.serial.eq_ignore_ascii_case(serial),
                 }
         };
-        let told = |entry: &Entry| {
+        let output = |entry: &Entry| {
             let org = entry.caller.org;
             json!({
                 "User": org.user(), "Source": entry.source, "Version": "1.2.3",
                 "Computer": org.record_name(Kind::Computer), "Description": entry.text,
             })
         };
-        answered(self.entries.iter().rev().filter(is_listed).map(told).collect())
+        answered(self.entries.iter().rev().filter(is_listed).map(output).collect())
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Org {
     Acme,
-    /// Another customer, whose Public resources are nobody else's business.
+    /// Another customer, whose Public resources other customers can't see.
     Zenith,
     /// Two publishers (decision T15).
     Vendor,
@@ -241,18 +241,18 @@ impl Headers {
 }
 
 /// Every way to call: own, another's, revoked, unknown, missing, empty, repeated and mixed credentials of each kind
-/// with each other; serial numbers and versions that are wrong or missing beside some of them.
+/// with each other; serial numbers and versions that are wrong or missing with some of them.
 pub(super) fn all_headers() -> Vec<Headers> {
     let (own, other) = (Sent::Of(Org::Acme), Sent::Of(Org::Zenith));
     let single: [&[Sent]; 6] = [&[], &[own], &[other], &[Sent::Revoked(Org::Acme)], &[Sent::Unknown], &[Sent::Empty]];
     let repeated: [&[Sent]; 2] = [&[own, own], &[own, other]];
     let mut pairs: Vec<_> = single.into_iter().flat_map(|key| single.map(|hash| (key, hash))).collect();
     for repeated in repeated {
-        pairs.extend(single[..2].iter().flat_map(|beside| [(repeated, *beside), (*beside, repeated)]));
+        pairs.extend(single[..2].iter().flat_map(|other| [(repeated, *other), (*other, repeated)]));
     }
     let mut all = Vec::new();
     for (mis_key, hardware_hash) in pairs {
-        // The serial number of the computer that is named; beside a key alone any.
+        // The serial number of the named computer; with a key alone, any.
         let org = if hardware_hash.first() == Some(&other) { Org::Zenith } else { Org::Acme };
         let sent = |serial: Option<String>, version| Headers {
             mis_key: mis_key.to_vec(),

@@ -43,8 +43,8 @@ async fn crash_reports_are_listed_shown_and_saved_beside_the_server() {
     assert_eq!(fs::read(site.path(&folder).join("CallStack.txt")).unwrap(), STACK.as_bytes());
     assert_eq!(fs::read(site.path(&folder).join("dump.dmp")).unwrap(), dump);
     assert_eq!(fs::read_dir(site.path(&folder)).unwrap().count(), 2);
-    let told = site.run(&format!("crashes export {id}")).failed(1);
-    assert!(told.contains("CallStack.txt is there already; --force overwrites it"), "{told}");
+    let output = site.run(&format!("crashes export {id}")).failed(1);
+    assert!(output.contains("CallStack.txt is there already; --force overwrites it"), "{output}");
     site.run(&format!("crashes export {id} --force")).succeeded();
     site.run(&format!("crashes export {id} some/where")).succeeded();
     assert_eq!(fs::read(site.path("some/where/dump.dmp")).unwrap(), dump);
@@ -56,8 +56,8 @@ async fn crash_reports_are_listed_shown_and_saved_beside_the_server() {
     );
     site.write("beta.json", r#"{ "organizations": [ { "name": "Beta" } ] }"#);
     site.run("fleet apply beta.json").succeeded();
-    let told = site.run(&format!("crashes show {id} --organization Beta")).failed(1);
-    assert!(told.contains("there is no crash report"), "{told}");
+    let output = site.run(&format!("crashes show {id} --organization Beta")).failed(1);
+    assert!(output.contains("there is no crash report"), "{output}");
 }
 
 #[tokio::test]

@@ -86,9 +86,9 @@ async fn a_long_log_is_read_no_further_than_its_reader_wants() {
     drop(reader);
     let status = running.0.wait().unwrap();
     assert_eq!(status.code(), Some(0));
-    let mut told = String::new();
-    std::io::Read::read_to_string(&mut running.0.stderr.take().unwrap(), &mut told).unwrap();
-    assert_eq!(told, "");
+    let mut output = String::new();
+    std::io::Read::read_to_string(&mut running.0.stderr.take().unwrap(), &mut output).unwrap();
+    assert_eq!(output, "");
     // As many as there are, each once.
     assert_eq!(site.run("logs --json").succeeded().lines().count(), 60_001);
 }
@@ -97,7 +97,7 @@ async fn a_long_log_is_read_no_further_than_its_reader_wants() {
 async fn whoever_follows_sees_every_entry_once_and_ends_with_its_reader() {
     let site = Site::new();
     let server = site.serve().await;
-    let beside = site.serve_beside("beside-").await;
+    let second = site.serve_second("second-").await;
     add(&server, "before", json!({})).await;
     let out = File::create(site.path("followed")).unwrap();
     let running = Running(site.command().args(["logs", "--follow", "--json"]).stdout(out).spawn().unwrap());
@@ -113,7 +113,7 @@ async fn whoever_follows_sees_every_entry_once_and_ends_with_its_reader() {
     })
     .await;
     let adds = (0..200).map(|number| {
-        let server = if number % 2 == 0 { &server } else { &beside };
+        let server = if number % 2 == 0 { &server } else { &second };
         async move { add(server, &format!("entry {number}"), json!({})).await }
     });
     futures_util::future::join_all(adds).await;
@@ -132,8 +132,7 @@ async fn whoever_follows_sees_every_entry_once_and_ends_with_its_reader() {
     let line = format!("{} logs --follow", env!("CARGO_BIN_EXE_platen"));
     command.args(["-qefc", &line, "/dev/null"]).stdout(File::create(site.path("terminal")).unwrap());
     let running = Running(command.spawn().unwrap());
-    eventually("whoever waits is told so", async || site.read("terminal").starts_with("waiting for entries; Ctrl-C"))
-        .await;
+    eventually("the wait is shown", async || site.read("terminal").starts_with("waiting for entries; Ctrl-C")).await;
     drop(running);
 
     let mut command = site.command();

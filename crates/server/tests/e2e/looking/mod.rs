@@ -1,4 +1,4 @@
-//! Looking at what came in, from the command line, beside the running server.
+//! The commands that show what clients sent, while the server runs.
 
 mod crashes;
 mod logs;
@@ -40,16 +40,16 @@ fn on_terminal(site: &Site, columns: u32, line: &str, variables: &[(&str, &str)]
 fn whoever_sits_before_a_terminal_is_told_what_an_empty_answer_alone_does_not_say() {
     let site = Site::new();
     site.write("none.json", r#"{ "organizations": [] }"#);
-    let told = on_terminal(&site, 80, "fleet apply none.json", &[]);
+    let printed = on_terminal(&site, 80, "fleet apply none.json", &[]);
     let counts = "records of the fleet file: added 0, changed 0, unchanged 0\n";
     if site.is_on_postgres() {
-        assert_eq!(told, counts);
+        assert_eq!(printed, counts);
     } else {
         let file = site.path("data/platen.db");
-        assert_eq!(told, format!("note: made the database {}, which was not there\n{counts}", file.display()));
+        assert_eq!(printed, format!("note: made the database {}, which was not there\n{counts}", file.display()));
     }
     assert_eq!(on_terminal(&site, 80, "fleet apply none.json", &[]), counts, "it is there");
-    for (line, told) in [
+    for (line, printed) in [
         ("refusals --since 1h", "no refusals found; they are kept for 7 days\n"),
         ("logs", "no log entries found\n"),
         ("logs --json", "no log entries found\n"),
@@ -58,8 +58,8 @@ fn whoever_sits_before_a_terminal_is_told_what_an_empty_answer_alone_does_not_sa
         ("resources list", "no resources found\n"),
         ("fleet show", "nothing is registered\n"),
     ] {
-        assert_eq!(on_terminal(&site, 80, line, &[]), told, "{line}");
-        assert_eq!(site.run(line).succeeded(), "", "{line}: a script is told nothing");
+        assert_eq!(on_terminal(&site, 80, line, &[]), printed, "{line}");
+        assert_eq!(site.run(line).succeeded(), "", "{line}: a script is printed nothing");
     }
 }
 
@@ -96,8 +96,8 @@ async fn devices_are_listed_with_their_last_status_beside_the_server() {
     let table = site.run("devices").succeeded();
     assert!(table.starts_with("ORGANIZATION  DEVICE") && !table.contains(is_order), "{table}");
     assert!(table.contains(&format!("Cyan 51%, {SHOWN} 2%")), "{table}");
-    let told = site.run_with(["devices", "--organization", HOSTILE], &[]).failed(1);
-    assert!(told.ends_with("is not registered") && !told.contains(is_order), "{told}");
+    let printed = site.run_with(["devices", "--organization", HOSTILE], &[]).failed(1);
+    assert!(printed.ends_with("is not registered") && !printed.contains(is_order), "{printed}");
 
     let shown = on_terminal(&site, 70, "devices --organization 'Acme Print'", &[]);
     assert!(shown.contains("\u{1b}[38;5;10mPrinting\u{1b}[39m") && shown.contains("█████░░░░░"), "{shown}");
@@ -142,13 +142,13 @@ fn a_reader_who_has_read_enough_ends_a_listing_in_order() {
     }
 }
 
-/// Whoever only looks must neither migrate nor begin a database.
+/// A command that only reads neither migrates nor creates a database.
 #[test]
 fn looking_changes_no_schema() {
     let site = Site::new();
     for line in ["devices", "fleet show", "refusals", "logs", "crashes list", "resources list"] {
-        let told = site.run(line).failed(1);
-        assert!(told.starts_with("error: "), "{line}: {told}");
+        let printed = site.run(line).failed(1);
+        assert!(printed.starts_with("error: "), "{line}: {printed}");
     }
     site.run("migrate").succeeded();
     assert_eq!(site.run("devices").succeeded(), "");

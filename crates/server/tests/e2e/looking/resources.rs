@@ -68,10 +68,10 @@ async fn damaged_content_is_told_and_leaves_no_file() {
     server.client().upload(GUID, "Label", b"content").await;
     let [stored] = &crate::support::files_below(&site.contents("resources"))[..] else { panic!("one file") };
     fs::write(stored, "damaged").unwrap();
-    let told = site.run(&format!("resources export {GUID} here/file")).failed(1);
-    assert!(told.contains("cannot write here/file") && told.contains("the content is damaged"), "{told}");
+    let printed = site.run(&format!("resources export {GUID} here/file")).failed(1);
+    assert!(printed.contains("cannot write here/file") && printed.contains("the content is damaged"), "{printed}");
     assert_eq!(fs::read_dir(site.path("here")).unwrap().count(), 0);
     fs::remove_file(stored).unwrap();
-    let told = site.run(&format!("resources export {GUID} here/file")).failed(1);
-    assert!(told.contains("is missing"), "{told}");
+    let printed = site.run(&format!("resources export {GUID} here/file")).failed(1);
+    assert!(printed.contains("is missing"), "{printed}");
 }

@@ -2,23 +2,23 @@
 //! A1, A9): each secret and each content is a mark of its own, and everything that the program puts out is searched
 //! for all of them, in every way in which a text is commonly written.
 
-mod errands;
 pub(crate) mod marks;
+mod requests;
 
 use crate::support::client::Client;
 use crate::support::collector::Collector;
 use crate::support::records::Reader;
 use crate::support::setup::Stores;
 use crate::support::{Server, Site, eventually, files_below};
-use errands::Told;
 use marks::{Marks, Seen};
+use requests::Responses;
 use std::fs;
 
-/// What a server told while it ran.
+/// Everything a server wrote and answered while it ran.
 async fn told_by(site: &Site, server: &Server, collector: &Collector) -> Vec<(String, Vec<u8>)> {
     let client = Client::without_credentials(&server.ops);
     let metrics = client.get("/metrics").await.bytes().await.unwrap();
-    let mut told = vec![("the metrics".to_owned(), metrics.to_vec())];
+    let mut output = vec![("the metrics".to_owned(), metrics.to_vec())];
     for line in [
         "config",
         "config --json",
@@ -33,13 +33,13 @@ async fn told_by(site: &Site, server: &Server, collector: &Collector) -> Vec<(St
     ] {
         let ran = site.run_with(line.split_whitespace(), &[("PLATEN_LOG__LEVEL", "trace")]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        told.push((format!("platen {line}"), [ran.out, ran.err].concat().into_bytes()));
+        output.push((format!("platen {line}"), [ran.out, ran.err].concat().into_bytes()));
     }
     for file in ["server.out", "server.err"] {
-        told.push((file.to_owned(), fs::read(site.path(file)).unwrap()));
+        output.push((file.to_owned(), fs::read(site.path(file)).unwrap()));
     }
-    told.push(("the traces".to_owned(), format!("{:?}", collector.exports()).into_bytes()));
-    told
+    output.push(("the traces".to_owned(), format!("{:?}", collector.exports()).into_bytes()));
+    output
 }
 
 /// A site whose every secret is a mark, logging all that can be logged.
@@ -55,30 +55,30 @@ async fn no_line_metric_trace_or_answer_holds_a_credential_or_what_clients_sent(
     let collector = Collector::start().await;
     let site = marked(&collector);
     let server = site.serve().await;
-    let mut answers = Told::default();
-    errands::run_well(&server, &mut answers).await;
-    errands::run_badly(&server, &mut answers).await;
+    let mut answers = Responses::default();
+    requests::run_well(&server, &mut answers).await;
+    requests::run_badly(&server, &mut answers).await;
     // Stores that fail name the cause in the log; PostgreSQL's own words about a row repeat the row.
     refuse_rows(&site).await;
-    errands::run_into_failures(&server, &mut answers).await;
+    requests::run_into_failures(&server, &mut answers).await;
     assert!(answers.count(500) >= 4, "{:?}", answers.statuses());
     if let Stores::PostgresAndS3 { s3, .. } = site.stores() {
         accept_rows(&site).await;
         s3.misbehave("", crate::support::setup::s3_server::Fault::Error, usize::MAX);
-        errands::run_into_failures(&server, &mut answers).await;
+        requests::run_into_failures(&server, &mut answers).await;
         s3.behave();
     }
     refusals_are_recorded(&site).await;
 
-    let mut told = told_by(&site, &server, &collector).await;
+    let mut output = told_by(&site, &server, &collector).await;
     server.stop();
-    told.push(("server.err to its end".to_owned(), fs::read(site.path("server.err")).unwrap()));
-    told.push(("all answers but files, infos and lists".to_owned(), answers.text().into_bytes()));
+    output.push(("server.err to its end".to_owned(), fs::read(site.path("server.err")).unwrap()));
+    output.push(("all answers but files, infos and lists".to_owned(), answers.text().into_bytes()));
     let marks = Marks::all(&site);
     // The search finds what is there.
-    assert!(told.iter().any(|(name, text)| name == "server.err" && text.len() > 10_000));
-    assert!(String::from_utf8_lossy(&told[1].1).contains("***") || !site.is_on_postgres());
-    for (name, text) in &told {
+    assert!(output.iter().any(|(name, text)| name == "server.err" && text.len() > 10_000));
+    assert!(String::from_utf8_lossy(&output[1].1).contains("***") || !site.is_on_postgres());
+    for (name, text) in &output {
         marks.assert_none(name, text, Seen::Nowhere);
     }
 }
@@ -115,9 +115,9 @@ async fn of_credentials_only_digests_are_stored() {
     let collector = Collector::start().await;
     let site = marked(&collector);
     let server = site.serve().await;
-    let mut answers = Told::default();
-    errands::run_well(&server, &mut answers).await;
-    errands::run_badly(&server, &mut answers).await;
+    let mut answers = Responses::default();
+    requests::run_well(&server, &mut answers).await;
+    requests::run_badly(&server, &mut answers).await;
     refusals_are_recorded(&site).await;
     let marks = Marks::all(&site);
     let stored = Reader::of_everything(&site).await.read().await;

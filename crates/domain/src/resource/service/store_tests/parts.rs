@@ -187,8 +187,8 @@ async fn a_refusal_tells_how_the_parts_were_understood() {
         InMemoryPart::nameless().chunk("content"),
     ];
     let outcome = Bench::new().add(MockResourceRepository::new(), None, two).await;
-    let told = detail(outcome);
-    assert!(told.contains("\"json\", text/plain; no name, no content type"), "{told}");
+    let output = detail(outcome);
+    assert!(output.contains("\"json\", text/plain; no name, no content type"), "{output}");
 }
 
 #[tokio::test]

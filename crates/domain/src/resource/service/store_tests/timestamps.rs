@@ -56,8 +56,8 @@ async fn a_resource_that_is_not_newer_is_refused_and_says_by_how_much() {
     // Decisions T2, R11.
     let newer = |former: &mut StoredResource| former.modified = former.modified.plus(Duration::from_micros(1));
     let outcome = repeated(&described(b"content"), newer).await;
-    let told = detail(outcome);
-    assert!(told.contains("07:08:09.250000Z") && told.contains("07:08:09.250001Z"), "{told}");
+    let output = detail(outcome);
+    assert!(output.contains("07:08:09.250000Z") && output.contains("07:08:09.250001Z"), "{output}");
     assert_eq!(reason(repeated(&described(b"content"), newer).await), Reason::TimestampInvalid);
 }
 

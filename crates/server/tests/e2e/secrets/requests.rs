@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 const GUID: &str = "11111111-2222-3333-4444-555555555555";
 
-/// What was answered, but for answers that give a caller what is theirs.
+/// The responses, except those that give callers their own data.
 #[derive(Default)]
-pub(super) struct Told(Vec<(u16, String)>);
+pub(super) struct Responses(Vec<(u16, String)>);
 
-impl Told {
+impl Responses {
     pub(super) fn text(&self) -> String {
         self.0.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n")
     }
@@ -25,10 +25,10 @@ impl Told {
     }
 
     pub(super) fn count(&self, status: u16) -> usize {
-        self.0.iter().filter(|(told, _)| *told == status).count()
+        self.0.iter().filter(|(output, _)| *output == status).count()
     }
 
-    async fn take(&mut self, request: RequestBuilder) -> u16 {
+    async fn send(&mut self, request: RequestBuilder) -> u16 {
         let answer = request.send().await.unwrap();
         let (status, head) = (answer.status().as_u16(), format!("{:?}", answer.headers()));
         self.0.push((status, format!("{status} {head} {}", answer.text().await.unwrap_or_default())));
@@ -98,13 +98,13 @@ fn changes(client: &Client) -> [RequestBuilder; 4] {
 }
 
 /// All operations, as they should be called.
-pub(super) async fn run_well(server: &Server, told: &mut Told) {
+pub(super) async fn run_well(server: &Server, output: &mut Responses) {
     for client in [ann(server), Client::on_computer(&server.api, HASH, "SN-1000")] {
         for change in changes(&client) {
-            assert_eq!(told.take(change).await, 200);
+            assert_eq!(output.send(change).await, 200);
         }
         // These give the caller what is theirs.
-        let mut own = Told::default();
+        let mut own = Responses::default();
         let logs = json!({ "User": "*", "Source": LOG });
         let pmm = json!({ "ProfileGroup": META, "Media": META, "Mode": META });
         for request in [
@@ -114,7 +114,7 @@ pub(super) async fn run_well(server: &Server, told: &mut Told) {
             post(&client, "resource/pmminfo", pmm.to_string()),
             post(&client, "log/list", logs.to_string()),
         ] {
-            assert_eq!(own.take(request).await, 200);
+            assert_eq!(own.send(request).await, 200);
         }
         assert_eq!(own.text().matches(LOG).count() % 2, 0);
         assert!([FILE, META, LOG].iter().all(|mark| own.text().contains(mark)));
@@ -122,11 +122,11 @@ pub(super) async fn run_well(server: &Server, told: &mut Told) {
 }
 
 /// Everything that is refused, and what is half sent.
-pub(super) async fn run_badly(server: &Server, told: &mut Told) {
+pub(super) async fn run_badly(server: &Server, output: &mut Responses) {
     let (ann, zoe) = (ann(server), Client::with_key(&server.api, OTHERS_KEY));
     for client in [Client::with_key(&server.api, BAD_KEY), Client::on_computer(&server.api, BAD_HASH, "SN-1000")] {
         for change in changes(&client) {
-            assert_eq!(told.take(change).await, 401);
+            assert_eq!(output.send(change).await, 401);
         }
     }
     // Several credentials in one request, repeated ones, and such as stand in the wrong place.
@@ -146,7 +146,7 @@ pub(super) async fn run_badly(server: &Server, told: &mut Told) {
         ),
         (get("/api/v2").header("Cookie", format!("MisKey={KEY}")), 401),
     ] {
-        assert_eq!(told.take(request).await, expected);
+        assert_eq!(output.send(request).await, expected);
     }
     // What others have.
     let pmm = json!({ "ProfileGroup": META, "Media": META, "Mode": META }).to_string();
@@ -160,7 +160,7 @@ pub(super) async fn run_badly(server: &Server, told: &mut Told) {
         post(&zoe, "log/list", json!({ "User": "*" }).to_string()),
         post(&zoe, "device/status", status().to_string()),
     ] {
-        told.take(request).await;
+        output.send(request).await;
     }
     // Bodies that are damaged where a mark stands.
     let whole = description(&sha1(&content())).to_string();
@@ -170,29 +170,29 @@ pub(super) async fn run_badly(server: &Server, told: &mut Told) {
         [(wrong, 400), (nameless, 400), (whole.replace(":[", "::["), 415), (whole.clone(), 400)]
     {
         let old = upload(&ann, &description, &content()).header("Timestamp", "2000-01-01T00:00:00Z");
-        assert_eq!(told.take(old).await, status);
+        assert_eq!(output.send(old).await, status);
     }
     let file: Part<'_> = ("file", "application/octet-stream", FILE.as_bytes());
     let json: Part<'_> = ("JsonString", "application/json", whole.as_bytes());
     for parts in [&[json, file, file][..], &[file], &[json], &[json, json, file]] {
-        told.take(form(&ann, "resource", parts)).await;
+        output.send(form(&ann, "resource", parts)).await;
     }
     let bodies = [("resource", form::of(&[json, file])), ("log/crashreport", form::of(&crash_report()))];
     for (path, body) in bodies {
         for cut in 0..10 {
             let part = body[..body.len() * cut / 10].to_vec();
             let request = ann.post(&format!("/api/v2/{path}")).header(CONTENT_TYPE, form::CONTENT_TYPE);
-            told.take(request.body(part)).await;
+            output.send(request.body(part)).await;
         }
         let wrong = body.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect::<Vec<_>>();
         let request = ann.post(&format!("/api/v2/{path}")).header(CONTENT_TYPE, form::CONTENT_TYPE);
-        told.take(request.body(wrong)).await;
+        output.send(request.body(wrong)).await;
         for coding in ["gzip", "br", "zstd", "deflate", "rot13"] {
             let request = ann.post(&format!("/api/v2/{path}")).header(CONTENT_TYPE, form::CONTENT_TYPE);
-            told.take(request.header("Content-Encoding", coding).body(body.clone())).await;
+            output.send(request.header("Content-Encoding", coding).body(body.clone())).await;
         }
     }
-    told.take(form(&ann, "log/crashreport", &crash_report()[1..3])).await;
+    output.send(form(&ann, "log/crashreport", &crash_report()[1..3])).await;
     for (path, body, mark) in [("log", entry(), LOG), ("device/status", status(), STATUS)] {
         let text = body.to_string();
         let damaged = [
@@ -206,24 +206,24 @@ pub(super) async fn run_badly(server: &Server, told: &mut Told) {
             format!("[[\"{mark}\"]]"),
         ];
         for body in damaged {
-            told.take(post(&ann, path, body)).await;
+            output.send(post(&ann, path, body)).await;
         }
-        told.take(post(&ann, path, text.clone()).header(CONTENT_TYPE, "text/plain")).await;
+        output.send(post(&ann, path, text.clone()).header(CONTENT_TYPE, "text/plain")).await;
     }
     for client in [&ann, &zoe] {
-        told.take(client.request(Method::PUT, "/api/v2/resource").body(FILE)).await;
-        told.take(client.request(Method::POST, "/nowhere").body(FILE)).await;
+        output.send(client.request(Method::PUT, "/api/v2/resource").body(FILE)).await;
+        output.send(client.request(Method::POST, "/nowhere").body(FILE)).await;
     }
 }
 
 /// What changes something, while it can't be stored.
-pub(super) async fn run_into_failures(server: &Server, told: &mut Told) {
+pub(super) async fn run_into_failures(server: &Server, output: &mut Responses) {
     let client = ann(server);
     for change in changes(&client) {
-        told.take(change).await;
+        output.send(change).await;
     }
     let file = client.get(&format!("/api/v2/resource/{GUID}")).await;
     if file.status() != 200 {
-        told.take(client.request(Method::GET, &format!("/api/v2/resource/{GUID}"))).await;
+        output.send(client.request(Method::GET, &format!("/api/v2/resource/{GUID}"))).await;
     }
 }
