@@ -127,7 +127,7 @@ impl ApiError {
     }
 
     /// The value of `Retry-After`, where the same request may succeed later.
-    fn retry_after(&self) -> Option<HeaderValue> {
+    pub(crate) fn retry_after(&self) -> Option<HeaderValue> {
         match self {
             Self::Failure(
                 Failure::Refused(Refusal { reason: Reason::Overloaded, .. })

@@ -1,14 +1,16 @@
 //! What operators ask: is the process alive, can it work, how is it doing?
 
-use crate::answer::Message;
+use crate::answer::{Format, Message};
 use crate::api::Api;
 use crate::error::ApiError;
-use crate::openapi::description::Description;
+use crate::openapi::{Responses, error_responses};
 use crate::routes::{open, resource};
 use actix_web::HttpResponse;
 use actix_web::web::{Data, ServiceConfig};
 use async_trait::async_trait;
+use domain::error::StoreError;
 use std::sync::Arc;
+use utoipa::IntoResponses;
 
 const LIVE: &str = "Live";
 
@@ -41,11 +43,35 @@ pub(crate) fn configure_ops(config: &mut ServiceConfig, api: &Api, metrics: Metr
         .service(resource("/metrics", "GET, HEAD").route(open("metrics", render_metrics)));
 }
 
-async fn live() -> Message<'static> {
+/// Is the process alive?
+///
+/// Asks for no credentials.
+#[utoipa::path(
+    get,
+    path = "/health/live",
+    operation_id = "health_live",
+    tag = "Server",
+    security(()),
+    servers((url = "/")),
+    responses((status = 200, description = LIVE, body = String, content_type = "application/json"))
+)]
+pub(crate) async fn live() -> Message<'static> {
     Message::new(LIVE)
 }
 
-async fn ready(readiness: Data<dyn Readiness>) -> Result<Message<'static>, ApiError> {
+/// Can the server work?
+///
+/// Whether the database and the blob store can be reached. Asks for no credentials.
+#[utoipa::path(
+    get,
+    path = "/health/ready",
+    operation_id = "health_ready",
+    tag = "Server",
+    security(()),
+    servers((url = "/")),
+    responses((status = 200, description = READY, body = String, content_type = "application/json"), NotReady)
+)]
+pub(crate) async fn ready(readiness: Data<dyn Readiness>) -> Result<Message<'static>, ApiError> {
     match readiness.check().await {
         Ok(()) => Ok(Message::new(READY)),
         Err(cause) => {
@@ -59,11 +85,10 @@ async fn render_metrics(metrics: Data<Metrics>) -> HttpResponse {
     HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics())
 }
 
-pub(crate) fn description_of_live() -> Description {
-    Description::new("Is the process alive?", "Asks for no credentials.").answers_message(LIVE)
-}
+struct NotReady;
 
-pub(crate) fn description_of_ready() -> Description {
-    let text = "Whether the database and the blob store can be reached. Asks for no credentials.";
-    Description::new("Can the server work?", text).answers_message(READY).fails(ApiError::NotReady)
+impl IntoResponses for NotReady {
+    fn responses() -> Responses {
+        error_responses(&[Format::Json], [ApiError::NotReady, StoreError::other("").into()])
+    }
 }

@@ -48,17 +48,21 @@ fn api_v2() -> Scope {
         .service(resource("/resource/list", "POST").route(post("list_resources", resource::list::list_resources)))
         .service(resource("/resource/pmminfo", "POST").route(post("find_by_pmm", resource::pmm::find_by_pmm)))
         .service(
-            resource("/resource/info/{guid}", "GET, HEAD").route(get("resource_info", resource::info::resource_info)),
+            resource("/resource/info/{ResourceGUID}", "GET, HEAD")
+                .route(get("resource_info", resource::info::resource_info)),
         )
         .service(
-            resource("/resource/{guid}", "GET, HEAD, DELETE")
+            resource("/resource/{ResourceGUID}", "GET, HEAD, DELETE")
                 .route(get("get_file", resource::get_file::get_file))
                 .route(delete("delete_resource", resource::delete::delete_resource)),
         )
         .service(resource("/log", "POST").route(post("add_log", log::add::add_log)))
         .service(resource("/log/list", "POST").route(post("list_logs", log::list::list_logs)))
         .service(resource("/log/crashreport", "POST").route(log::crash_report::route()))
-        .service(resource("/device/status", "POST").route(post("update_device_status", device::status::update)))
+        .service(
+            resource("/device/status", "POST")
+                .route(post("update_device_status", device::status::update_device_status)),
+        )
 }
 
 /// A path whose other methods are answered 405 with `allow` (decision R3).

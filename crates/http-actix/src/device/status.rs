@@ -8,21 +8,32 @@ use crate::error::ApiError;
 use crate::extract::caller::Caller;
 use crate::extract::json::{FromJson, Lenient, read_object};
 use crate::extract::lenient_json::AnyTypeJson;
-use crate::openapi::description::Description;
-use crate::openapi::schema::{closed_object, filled, guid, list_of, named, number, object, text, whole_number, words};
+use crate::openapi::{Responses, refusals, words};
 use crate::run::run_to_completion;
 use actix_web::web::Data;
 use domain::device_status::{
-    DeviceStatusService, QueueLengthInput, RemainingInkInput, StatusInput, StatusValues, UpdateDeviceStatus,
+    ConnectionState, DeviceStatusService, QueueLengthInput, RemainingInkInput, Status, StatusInput, StatusValues,
+    UpdateDeviceStatus,
 };
 use domain::error::{Failure, Reason};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
 const UPDATED: &str = "Device status successfully updated";
 
-pub(crate) async fn update(
+/// Update the status of a device
+///
+/// Replaces the last status of the device whole: what the new one omits is gone. The content type doesn't matter.
+#[utoipa::path(
+    post,
+    path = "/api/v2/device/status",
+    tag = "Devices",
+    request_body = DeviceStatusBody,
+    responses((status = 200, description = UPDATED, body = String, content_type = "application/json"), Refusals)
+)]
+pub(crate) async fn update_device_status(
     caller: Caller,
     body: AnyTypeJson<DeviceStatusBody>,
     device_statuses: Data<DeviceStatusService>,
@@ -32,39 +43,77 @@ pub(crate) async fn update(
     Ok(Message::new(UPDATED))
 }
 
-/// A device status as clients send it (interface 2.8).
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// The status of a device.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = DeviceStatus)]
 pub(crate) struct DeviceStatusBody {
+    /// A registered device.
     #[serde(rename = "DeviceGUID")]
+    #[schema(value_type = String, format = "uuid")]
     device: Lenient<String>,
+    #[schema(schema_with = statuses)]
     status: Lenient<String>,
+    /// For people.
+    #[schema(value_type = String, required = false)]
     message: Lenient<String>,
+    /// Of the heater, in degrees Celsius.
+    #[schema(value_type = f64, required = false)]
     temperature: Lenient<f64>,
+    #[schema(schema_with = connection_states, required = false)]
     connection_state: Lenient<String>,
+    /// For people.
+    #[schema(value_type = String, required = false)]
     connection_message: Lenient<String>,
+    #[schema(value_type = Vec<RemainingInkBody>, required = false)]
     remaining_inks: Lenient<RemainingInksBody>,
+    #[schema(value_type = QueueLengthBody)]
     queue_length: Lenient<QueueLengthBody>,
+}
+
+fn statuses() -> ObjectBuilder {
+    words("", &Status::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>())
+}
+
+fn connection_states() -> ObjectBuilder {
+    words("", &ConnectionState::ALL.iter().map(|state| state.as_str()).collect::<Vec<_>>())
 }
 
 /// A single object counts as an array of one (decision D4).
 #[derive(Debug, Default)]
 struct RemainingInksBody(Vec<Lenient<RemainingInkBody>>);
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = RemainingInk)]
 struct RemainingInkBody {
+    /// Place of the ink in the sequence.
+    #[schema(value_type = f64)]
     ink_index: Lenient<f64>,
+    /// Name of the colour.
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     ink_name: Lenient<String>,
+    /// Millilitres in the tank; below 0 it is unknown.
+    #[schema(value_type = f64)]
     level: Lenient<f64>,
+    /// Millilitres that the tank holds.
+    #[schema(value_type = f64)]
     max_level: Lenient<f64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// One of the three. Zeros next to a positive one count as absent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = QueueLength, min_properties = 1, max_properties = 1)]
 struct QueueLengthBody {
+    /// Units, roll to roll.
+    #[schema(value_type = f64, minimum = 0, required = false)]
     length: Lenient<f64>,
+    /// Square units, rigid.
+    #[schema(value_type = f64, minimum = 0, required = false)]
     area: Lenient<f64>,
+    /// Sheets, sheet-fed.
+    #[schema(value_type = u64, maximum = 9_007_199_254_740_992_i64, required = false)]
     sheets: Lenient<f64>,
 }
 
@@ -164,28 +213,13 @@ impl RemainingInksBody {
     }
 }
 
-pub(crate) fn description() -> Description {
-    let about = "Replaces the last status of the device whole: what the new one omits is gone. No content type is asked \
-                 for.";
-    let words_of_status = ["Error", "Idle", "Offline", "Printing", "Aborting", "Sleeping", "Calibrating"];
-    let status = object("")
-        .property("DeviceGUID", guid("A registered device."))
-        .property("Status", words(&words_of_status))
-        .property("Message", text("For people."))
-        .property("Temperature", number("Of the heater, in degrees Celsius."))
-        .property("ConnectionState", words(&["Online", "Offline", "Unstable"]))
-        .property("ConnectionMessage", text("For people."))
-        .property("RemainingInks", list_of(named("RemainingInk")))
-        .property("QueueLength", named("QueueLength"))
-        .required("DeviceGUID")
-        .required("Status")
-        .required("QueueLength");
-    Description::new("Update the status of a device", about)
-        .json_body("DeviceStatus", status)
-        .with_schema("RemainingInk", remaining_ink())
-        .with_schema("QueueLength", queue_length())
-        .answers_message(UPDATED)
-        .refuses([
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
             Reason::NotProperlyFormatted,
             Reason::JsonInvalid,
             Reason::DeviceGuidRequired,
@@ -196,23 +230,5 @@ pub(crate) fn description() -> Description {
             Reason::RemainingInksInvalid,
             Reason::QueueLengthInvalid,
         ])
-}
-
-fn remaining_ink() -> ObjectBuilder {
-    let members = [
-        ("InkIndex", number("Place of the ink in the sequence.")),
-        ("InkName", filled("Name of the colour.")),
-        ("Level", number("ml in the tank; below 0 it is unknown.")),
-        ("MaxLevel", number("ml that the tank holds.")),
-    ];
-    members.into_iter().fold(object(""), |ink, (name, schema)| ink.property(name, schema).required(name))
-}
-
-fn queue_length() -> ObjectBuilder {
-    closed_object("One of the three. Zeros beside a positive one count as absent.")
-        .property("Length", number("Units, roll to roll.").minimum(Some(0)))
-        .property("Area", number("Square units, rigid.").minimum(Some(0)))
-        .property("Sheets", whole_number("Sheets, sheet-fed.").minimum(Some(0)).maximum(Some(1_i64 << 53)))
-        .min_properties(Some(1))
-        .max_properties(Some(1))
+    }
 }

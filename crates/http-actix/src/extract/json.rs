@@ -23,8 +23,11 @@ const MAX_DEPTH: usize = 128;
 ///
 /// # Errors
 /// Why the body is not valid JSON, with line and column.
-pub(crate) fn parse<T: DeserializeOwned + Default>(body: &[u8]) -> Result<T, String> {
-    Ok(parse_object(body)?.unwrap_or_default())
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, String> {
+    match parse_object(body)? {
+        Some(object) => Ok(object),
+        None => T::deserialize(Members::default()).map_err(|error| error.to_string()),
+    }
 }
 
 /// Reads a whole body that is an object, or an array of one object (decision R5); `None` for other JSON values.
@@ -58,7 +61,7 @@ pub(crate) fn read_object<T: DeserializeOwned>(json: &RawValue) -> Option<T> {
 ///
 /// As a [`Deserializer`] it gives a struct each of its fields under the field's exact name, else under the name without
 /// ASCII case; `null` counts as absent (decision R5).
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Members<'a>(#[serde(borrow)] pub(crate) IndexMap<String, &'a RawValue>);
 
@@ -138,12 +141,11 @@ impl<T: Into<String>> Lenient<T> {
 
 impl<'de, T: FromJson> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json: &RawValue = Deserialize::deserialize(deserializer)?;
-        Ok(match (json.get(), T::from_json(json)) {
-            ("null", _) => Self::Absent,
-            (_, Some(value)) => Self::Value(value),
-            (other, None) => Self::Other(other.to_owned()),
-        })
+        // `Option` makes a field that isn't sent absent, too.
+        let Some(json) = Option::<&RawValue>::deserialize(deserializer)? else {
+            return Ok(Self::Absent);
+        };
+        Ok(T::from_json(json).map_or_else(|| Self::Other(json.get().to_owned()), Self::Value))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct LenientJson<T>(pub(crate) T);
 /// A JSON body of any content type, for the operations whose list of errors has no 415 (decision R6).
 pub(crate) struct AnyTypeJson<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Default + 'static> FromRequest for LenientJson<T> {
+impl<T: DeserializeOwned + 'static> FromRequest for LenientJson<T> {
     type Error = ApiError;
     type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
@@ -31,7 +31,7 @@ impl<T: DeserializeOwned + Default + 'static> FromRequest for LenientJson<T> {
     }
 }
 
-impl<T: DeserializeOwned + Default + 'static> FromRequest for AnyTypeJson<T> {
+impl<T: DeserializeOwned + 'static> FromRequest for AnyTypeJson<T> {
     type Error = ApiError;
     type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
@@ -42,7 +42,7 @@ impl<T: DeserializeOwned + Default + 'static> FromRequest for AnyTypeJson<T> {
 }
 
 /// Reads and parses the body; an unknown coding is refused for `bad_coding`.
-fn read<T: DeserializeOwned + Default>(
+fn read<T: DeserializeOwned>(
     request: &HttpRequest,
     payload: &mut Payload,
     bad_coding: Reason,

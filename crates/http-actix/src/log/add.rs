@@ -8,16 +8,27 @@ use crate::error::ApiError;
 use crate::extract::caller::Caller;
 use crate::extract::json::Lenient;
 use crate::extract::lenient_json::LenientJson;
-use crate::openapi::description::Description;
-use crate::openapi::schema::{filled, guid, object, text, words};
+use crate::openapi::{Responses, refusals, words};
 use crate::run::run_to_completion;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
 use domain::log_entry::{AddLog, AddLogInput, LogService};
 use serde::Deserialize;
+use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
 const ADDED: &str = "Log successfully added";
 
+/// Add a log entry
+///
+/// Adds an entry to the organization's log. 200 means that it is durable.
+#[utoipa::path(
+    post,
+    path = "/api/v2/log",
+    tag = "Logs and crash reports",
+    request_body = LogEntryBody,
+    responses((status = 200, description = ADDED, body = String, content_type = "application/json"), Refusals)
+)]
 pub(crate) async fn add_log(
     caller: Caller,
     body: LenientJson<LogEntryBody>,
@@ -28,23 +39,60 @@ pub(crate) async fn add_log(
     Ok(Message::new(ADDED))
 }
 
-/// A log entry as clients send it (interface 2.5).
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// A log entry.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = LogEntry)]
 pub(crate) struct LogEntryBody {
+    /// A registered computer.
     #[serde(rename = "ComputerGUID")]
+    #[schema(value_type = String, format = "uuid")]
     computer: Lenient<String>,
     #[serde(rename = "Type")]
+    #[schema(schema_with = log_types)]
     log_type: Lenient<String>,
+    /// The message.
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     description: Lenient<String>,
+    /// Usually x.x.x; kept as sent.
+    #[schema(value_type = String, required = false)]
     rip_version: Lenient<String>,
+    /// A registered device.
     #[serde(rename = "DeviceGUID")]
+    #[schema(value_type = String, format = "uuid", required = false)]
     device: Lenient<String>,
+    /// A registered queue.
     #[serde(rename = "QueueGUID")]
+    #[schema(value_type = String, format = "uuid", required = false)]
     queue: Lenient<String>,
+    /// A registered job.
     #[serde(rename = "JobGUID")]
+    #[schema(value_type = String, format = "uuid", required = false)]
     job: Lenient<String>,
+    #[schema(value_type = String, required = false)]
     job_name: Lenient<String>,
+}
+
+fn log_types() -> ObjectBuilder {
+    words("", &["log", "configuration"])
+}
+
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
+            Reason::JsonExpected,
+            Reason::JsonInvalid,
+            Reason::LogFieldsRequired,
+            Reason::ComputerNotFound,
+            Reason::DeviceNotFound,
+            Reason::QueueNotFound,
+            Reason::JobNotFound,
+        ])
+    }
 }
 
 impl TryFrom<LogEntryBody> for AddLog {
@@ -63,29 +111,4 @@ impl TryFrom<LogEntryBody> for AddLog {
             job_name: body.job_name.or_absent(),
         })
     }
-}
-
-pub(crate) fn description() -> Description {
-    let about = "Adds an entry to the organization's log. 200 means that it is durable.";
-    let entry = object("")
-        .property("ComputerGUID", guid("A registered computer."))
-        .property("Type", words(&["log", "configuration"]))
-        .property("Description", filled("The message."))
-        .property("RipVersion", text("Usually x.x.x; kept as sent."))
-        .property("DeviceGUID", guid("A registered device."))
-        .property("QueueGUID", guid("A registered queue."))
-        .property("JobGUID", guid("A registered job."))
-        .property("JobName", text(""))
-        .required("ComputerGUID")
-        .required("Type")
-        .required("Description");
-    Description::new("Add a log entry", about).json_body("LogEntry", entry).answers_message(ADDED).refuses([
-        Reason::JsonExpected,
-        Reason::JsonInvalid,
-        Reason::LogFieldsRequired,
-        Reason::ComputerNotFound,
-        Reason::DeviceNotFound,
-        Reason::QueueNotFound,
-        Reason::JobNotFound,
-    ])
 }

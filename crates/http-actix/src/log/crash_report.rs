@@ -5,24 +5,24 @@ use crate::error::{ApiError, ERROR_DETAIL};
 use crate::extract::caller::Caller;
 use crate::extract::headers::joined;
 use crate::extract::multipart::Multipart;
-use crate::openapi::description::Description;
-use crate::openapi::schema::{binary, filled, guid, object, text, words};
+use crate::openapi::{Responses, error_responses, with_credentials, words};
 use crate::routes::authenticated;
 use crate::run::run_to_completion;
 use crate::uploads::UploadPermit;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{Error, HttpRequest, HttpResponse, Route};
 use domain::access::CredentialMessages;
 use domain::crash_report::{AddCrashReport, CrashReportService};
-use domain::error::Reason;
-use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::ObjectBuilder;
+use domain::error::{Reason, RequiredHeader};
+use std::collections::BTreeMap;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::xml::XmlBuilder;
+use utoipa::openapi::{ContentBuilder, HeaderBuilder, ResponseBuilder, SchemaFormat};
+use utoipa::{IntoResponses, ToSchema};
 
 const ADDED: &str = "Crash report successfully added";
 
@@ -34,7 +34,33 @@ pub(crate) fn route() -> Route {
     authenticated("add_crash_report", CredentialMessages::CrashReport, route).wrap(from_fn(format_errors))
 }
 
-async fn add_crash_report(
+/// Add a crash report
+///
+/// Keeps a crash report. Parts may have other names or content types: where both don't fit, the name decides, then the
+/// content type; what takes no place is kept as an attachment. A dump that is too large is dropped and the rest kept,
+/// which `X-Error-Detail` then says. The answer is JSON, or XML where `Accept` prefers it.
+#[utoipa::path(
+    post,
+    path = "/api/v2/log/crashreport",
+    tag = "Logs and crash reports",
+    params(
+        ("ApplicationName" = Option<String>, Header, nullable = false,
+            description = "Name of the application that crashed."),
+        ("OS" = Option<String>, Header, nullable = false,
+            description = "0 for macOS, 1 for Windows. Others are recorded as unknown.", example = "1"),
+    ),
+    request_body(
+        content = CrashReportForm,
+        content_type = "multipart/form-data",
+        encoding(
+            ("CallStack" = (content_type = "text/plain")),
+            ("Xml" = (content_type = "application/xml")),
+            ("dump" = (content_type = "application/octet-stream")),
+        )
+    ),
+    responses(Added, Refusals)
+)]
+pub(crate) async fn add_crash_report(
     request: HttpRequest,
     caller: Caller,
     body: Multipart,
@@ -74,40 +100,56 @@ async fn format_errors(
     Ok(response)
 }
 
-pub(crate) fn description() -> Description {
-    let about = "Keeps a crash report. Parts may have other names or content types: where both don't fit, the name \
-                 decides, then the content type; what takes no place is kept as an attachment. A dump that is too large \
-                 is dropped and the rest kept, which `X-Error-Detail` then tells. The answer is JSON, or XML where \
-                 `Accept` prefers it.";
-    let parts = object("Other parts are kept as attachments under their names.")
-        .property("CallStack", filled("The call stack."))
-        .property("Xml", text("What is known of the crash, as XML."))
-        .property("dump", binary("The dump."))
-        .required("CallStack")
-        // Others can't stand in the header that names a part.
-        .property_names(Some(RefOr::from(text("").pattern(Some(r"^[^\x00-\x1f\x7f]*$")))));
-    let types = [("CallStack", "text/plain"), ("Xml", "application/xml"), ("dump", "application/octet-stream")];
-    let described = Description::new("Add a crash report", about)
-        .header("ApplicationName", "Name of the application that crashed.", text(""))
-        .header("OS", "0 for macOS, 1 for Windows. Others are recorded as unknown.", text("").examples(["1"]))
-        .form_body(parts, &types)
-        .refuses([Reason::NotProperlyFormatted, Reason::CallStackRequired]);
-    Format::ALL.into_iter().fold(described, |described, format| {
-        let headers = [
-            ("Crash-Report-Id", guid("Names the report.")),
-            ("X-Error-Detail", text("What of the report was dropped, and why.").max_length(Some(300))),
-        ];
-        let content = Some((format.media_type(), message(format).into()));
-        described.answers(StatusCode::OK, ADDED, content, headers)
-    })
+/// Other parts are kept as attachments under their names.
+#[derive(ToSchema)]
+#[schema(as = CrashReport)]
+#[expect(dead_code, reason = "it is only the schema of the body")]
+struct CrashReportForm {
+    /// The call stack.
+    #[schema(rename = "CallStack", min_length = 1, pattern = r"\S")]
+    call_stack: String,
+    /// What is known of the crash, as XML.
+    #[schema(rename = "Xml", required = false)]
+    xml: String,
+    /// The dump.
+    #[schema(value_type = String, format = Binary, required = false)]
+    dump: Vec<u8>,
 }
 
-/// The message in this format (decision C5).
-fn message(format: Format) -> ObjectBuilder {
-    let message = words(&[ADDED]);
-    if !format.is_xml() {
-        return message;
+/// The answer in every format (decision C5).
+struct Added;
+
+impl IntoResponses for Added {
+    fn responses() -> Responses {
+        let uuid = SchemaFormat::Custom("uuid".to_owned());
+        let uuid = ObjectBuilder::new().schema_type(Type::String).format(Some(uuid));
+        let id = HeaderBuilder::new().description(Some("Names the report.")).schema(Some(uuid));
+        let detail = HeaderBuilder::new().description(Some("What of the report was dropped, and why."));
+        let response = ResponseBuilder::new()
+            .description(ADDED)
+            .header(REPORT_ID, id.build())
+            .header("X-Error-Detail", detail.build());
+        let response = Format::ALL.into_iter().fold(response, |response, format| {
+            let element = XmlBuilder::new().name(Some("string")).namespace(Some(NAMESPACE)).build();
+            let message = words("", &[ADDED]).xml(format.is_xml().then_some(element));
+            response.content(format.media_type(), ContentBuilder::new().schema(Some(message)).build())
+        });
+        BTreeMap::from([("200".to_owned(), response.build().into())])
     }
-    let element = XmlBuilder::new().name(Some("string")).namespace(Some(NAMESPACE));
-    message.xml(Some(element.build()))
+}
+
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        let missing = [RequiredHeader::HardwareHash, RequiredHeader::SerialNumber, RequiredHeader::ApplicationVersion];
+        let reasons = missing.map(Reason::CrashHeaderRequired).into_iter().chain([
+            Reason::CrashHardwareHashInvalid,
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
+            Reason::NotProperlyFormatted,
+            Reason::CallStackRequired,
+        ]);
+        error_responses(&Format::ALL, with_credentials(reasons))
+    }
 }

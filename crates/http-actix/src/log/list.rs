@@ -8,8 +8,7 @@ use crate::extract::caller::Caller;
 use crate::extract::json::{FromJson, Lenient, read_object};
 use crate::extract::lenient_json::LenientJson;
 use crate::list::{array, push_json};
-use crate::openapi::description::Description;
-use crate::openapi::schema::{closed_object, list_of, named, text, time, words};
+use crate::openapi::{Responses, refusals, words};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
@@ -17,7 +16,19 @@ use domain::log_entry::{ListedLogEntry, LogFilter, LogFilterInput, LogService};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
+/// List log entries
+///
+/// Lists the entries of the organization that match all given filters, the newest first. At least one is given. A text
+/// filter matches the whole value without case; `*` in it stands for any characters, or none. The answer is streamed.
+#[utoipa::path(
+    post,
+    path = "/api/v2/log/list",
+    tag = "Logs and crash reports",
+    request_body = LogFilterBody,
+    responses((status = 200, description = "The entries.", body = Vec<EntryBody>), Refusals)
+)]
 pub(crate) async fn list_logs(
     caller: Caller,
     body: LenientJson<LogFilterBody>,
@@ -27,24 +38,41 @@ pub(crate) async fn list_logs(
     array(logs.list(&caller, filter), write_entry).await
 }
 
-/// The filters of a log list as clients send them (interface 4.9).
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// Which log entries to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = LogFilter, min_properties = 1)]
 pub(crate) struct LogFilterBody {
+    /// The header with which the entry was sent.
+    #[schema(value_type = String, min_length = 1, required = false)]
     serial_number: Lenient<String>,
+    #[schema(value_type = String, min_length = 1, required = false)]
     user: Lenient<String>,
+    #[schema(value_type = String, min_length = 1, required = false)]
     source: Lenient<String>,
+    #[schema(value_type = String, min_length = 1, required = false)]
     version: Lenient<String>,
+    #[schema(value_type = String, min_length = 1, required = false)]
     computer: Lenient<String>,
+    #[schema(value_type = DateTimeBody, required = false)]
     date_time: Lenient<DateTimeBody>,
+    #[schema(schema_with = log_types, required = false)]
     log_type: Lenient<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// When the entry was received; either end may be absent.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = DateTimeFilter, min_properties = 1)]
 struct DateTimeBody {
+    #[schema(value_type = String, format = DateTime, required = false)]
     from: Lenient<String>,
+    #[schema(value_type = String, format = DateTime, required = false)]
     to: Lenient<String>,
+}
+
+fn log_types() -> ObjectBuilder {
+    words("", &["Log", "Configuration"])
 }
 
 impl FromJson for DateTimeBody {
@@ -89,14 +117,20 @@ fn is_empty_object(json: &str) -> bool {
     inner.is_some_and(|inner| inner.trim().is_empty())
 }
 
-/// A returned entry (interface 2.6).
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
+/// A log entry in a list.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[schema(as = ListedLogEntry)]
 struct EntryBody<'a> {
+    /// The calling user, else the one to whom the calling computer is assigned, else empty.
     user: &'a str,
+    /// The name of the device, else of the queue, else JobName, else the job's name, else empty.
     source: &'a str,
+    /// RipVersion, else ApplicationVersion.
     version: &'a str,
+    /// The computer's name.
     computer: &'a str,
+    /// The message.
     description: &'a str,
 }
 
@@ -105,43 +139,18 @@ fn write_entry(entry: &ListedLogEntry, text: &mut String) {
     push_json(text, &EntryBody { user, source, version, computer, description });
 }
 
-pub(crate) fn description() -> Description {
-    let about = "Lists the entries of the organization that match all given filters, the newest first. At least one is \
-                 given. A text filter matches the whole value without case; `*` in it stands for any characters, or \
-                 none. The answer is streamed.";
-    let received = closed_object("When the entry was received; either end may be absent.")
-        .property("From", time(""))
-        .property("To", time(""))
-        .min_properties(Some(1));
-    let filter = closed_object("")
-        .property("SerialNumber", text("The header with which the entry was sent.").min_length(Some(1)))
-        .property("User", text("").min_length(Some(1)))
-        .property("Source", text("").min_length(Some(1)))
-        .property("Version", text("").min_length(Some(1)))
-        .property("Computer", text("").min_length(Some(1)))
-        .property("DateTime", received)
-        .property("LogType", words(&["Log", "Configuration"]))
-        .min_properties(Some(1));
-    Description::new("List log entries", about)
-        .json_body("LogFilter", filter)
-        .with_schema("ListedLogEntry", schema_of_entry())
-        .answers_json("The entries.", list_of(named("ListedLogEntry")))
-        .refuses([
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
             Reason::JsonExpected,
             Reason::JsonInvalid,
             Reason::LogFieldsRequired,
             Reason::DateTimeInvalid,
             Reason::LogTypeInvalid,
         ])
-}
-
-fn schema_of_entry() -> ObjectBuilder {
-    let members = [
-        ("User", "The calling user, else the one to whom the calling computer is assigned, else empty."),
-        ("Source", "The name of the device, else of the queue, else JobName, else the job's name, else empty."),
-        ("Version", "RipVersion, else ApplicationVersion."),
-        ("Computer", "The computer's name."),
-        ("Description", "The message."),
-    ];
-    members.into_iter().fold(closed_object(""), |entry, (name, about)| entry.property(name, text(about)).required(name))
+    }
 }

@@ -10,9 +10,7 @@ use crate::extract::headers::joined;
 use crate::extract::json::{FromJson, Lenient, Members, TextOnly, parse_object};
 use crate::extract::multipart::Multipart;
 use crate::middleware::context::shared;
-use crate::openapi::Operation;
-use crate::openapi::description::Description;
-use crate::openapi::schema::{binary, closed_object, filled, guid, named, object, text, time, words};
+use crate::openapi::{Responses, refusals, words};
 use crate::run::run_to_completion;
 use crate::uploads::UploadPermit;
 use actix_web::HttpRequest;
@@ -23,14 +21,51 @@ use domain::resource::{MetaMember, MetaText, ResourceService, StoreResourceInput
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
 const ADDED: &str = "Resource successfully added";
+
+/// Where a request holds the GUID that other operations are then asked for.
+const SENT_GUID: &str = "$request.body#/JsonString/ResourceGUID";
 
 const TIMESTAMP: HeaderName = HeaderName::from_static("timestamp");
 
 /// Bytes that a multipart body may have in addition to the contents of its parts.
 const MULTIPART_ROOM: u64 = 64 * 1024;
 
+/// Add or update a resource
+///
+/// Adds a resource, or replaces the one with the same GUID if this one is newer. The parts come in either order; the
+/// file may have any name and content type. Whatever fails leaves the stored resource as it was. A request that is
+/// repeated because its answer was lost is answered 200 again.
+#[utoipa::path(
+    post,
+    path = "/api/v2/resource",
+    tag = "Resources",
+    params(
+        ("Timestamp" = Option<String>, Header, nullable = false, format = DateTime,
+            description = "When the resource was modified; absent, it is now. It must be newer than the stored one."),
+    ),
+    request_body(
+        content = inline(ResourceForm),
+        content_type = "multipart/form-data",
+        encoding(
+            ("JsonString" = (content_type = "application/json")),
+            ("file" = (content_type = "application/octet-stream")),
+        )
+    ),
+    responses(
+        (
+            status = 200, description = ADDED, body = String, content_type = "application/json",
+            links(
+                ("get_file" = (operation_id = "get_file", parameters(("ResourceGUID" = SENT_GUID)))),
+                ("resource_info" = (operation_id = "resource_info", parameters(("ResourceGUID" = SENT_GUID)))),
+                ("delete_resource" = (operation_id = "delete_resource", parameters(("ResourceGUID" = SENT_GUID)))),
+            )
+        ),
+        Refusals
+    )
+)]
 pub(crate) async fn add_resource(
     request: HttpRequest,
     caller: Caller,
@@ -50,17 +85,64 @@ pub(crate) async fn add_resource(
     Ok(Message::new(ADDED))
 }
 
-/// The part JsonString as clients send it (interface 4.1).
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "it is only the schema of the body")]
+struct ResourceForm {
+    #[schema(rename = "JsonString")]
+    description: ResourceBody,
+    /// The file.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+}
+
+/// A resource, without its file.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = ResourceDescription)]
 pub(crate) struct ResourceBody {
+    /// Identifies the resource within the organization.
     #[serde(rename = "ResourceGUID")]
+    #[schema(value_type = String, format = "uuid")]
     guid: Lenient<String>,
+    /// SHA1 of the file, in either case.
     #[serde(rename = "ResourceChecksum")]
+    #[schema(value_type = String, pattern = "^[0-9A-Fa-f]{40}$")]
     checksum: Lenient<String>,
+    /// NormalProfile, DefectProfile, VendorMarks, Label, ColorMapping, Template, LayoutTemplate, Library, Preview, or a
+    /// type of your own. Absent, it is Generic.
+    #[schema(value_type = String, min_length = 1, pattern = r"\S", examples("Label"), required = false)]
     resource_type: Lenient<TextOnly>,
+    #[schema(schema_with = domains, required = false)]
     domain: Lenient<TextOnly>,
+    #[schema(value_type = Meta)]
     meta: Lenient<MetaBody>,
+}
+
+fn domains() -> ObjectBuilder {
+    words("Absent, it is Private on add and unchanged on update.", &["Private", "Public"])
+}
+
+/// What is known of a resource. Further members, of any type, are kept and answered as they were sent.
+#[derive(ToSchema)]
+#[schema(rename_all = "PascalCase")]
+#[expect(dead_code, reason = "it is only the schema of the member")]
+pub(super) struct Meta {
+    /// Name for people.
+    #[schema(min_length = 1, pattern = r"\S")]
+    name: String,
+    /// Required for NormalProfile. Also answered as Media where that is not sent.
+    #[schema(required = false)]
+    media_type: String,
+    /// Required for NormalProfile.
+    #[schema(required = false)]
+    profile_group: String,
+    /// What the PMM lookup compares.
+    #[schema(required = false)]
+    media: String,
+    /// What the PMM lookup compares.
+    #[schema(required = false)]
+    mode: String,
 }
 
 #[derive(Debug)]
@@ -115,24 +197,13 @@ pub(crate) fn read_description(text: &[u8]) -> Result<StoreResourceInput, Failur
     body.map(Into::into).ok_or_else(|| refuse("JsonString is not a JSON object"))
 }
 
-pub(crate) fn description() -> Description {
-    let text = "Adds a resource, or replaces the one with the same GUID if this one is newer. The parts come in either \
-                order; the file may have any name and content type. Whatever fails leaves the stored resource as it \
-                was. A request that is repeated because its answer was lost is answered 200 again.";
-    let timestamp = "When the resource was modified; absent, it is now. It must be newer than the stored one.";
-    let parts = closed_object("")
-        .property("JsonString", named("ResourceDescription"))
-        .property("file", binary("The file."))
-        .required("JsonString")
-        .required("file");
-    Description::new("Add or update a resource", text)
-        .header("Timestamp", timestamp, time(""))
-        .form_body(parts, &[("JsonString", "application/json"), ("file", "application/octet-stream")])
-        .with_schema("ResourceDescription", resource_description())
-        .with_schema("Meta", meta())
-        .answers_message(ADDED)
-        .leads_to([Operation::GetFile, Operation::ResourceInfo, Operation::DeleteResource], "/JsonString/ResourceGUID")
-        .refuses([
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
             Reason::NotProperlyFormatted,
             Reason::ResourceFieldsRequired,
             Reason::ResourceGuidInvalid,
@@ -144,38 +215,5 @@ pub(crate) fn description() -> Description {
             Reason::FileNotSingle,
             Reason::ChecksumMismatch,
         ])
-}
-
-fn resource_description() -> ObjectBuilder {
-    object("")
-        .property("ResourceGUID", guid("Identifies the resource within the organization."))
-        .property("ResourceChecksum", text("SHA1 of the file, in either case.").pattern(Some("^[0-9A-Fa-f]{40}$")))
-        .property("ResourceType", resource_type("Absent, it is Generic."))
-        .property(
-            "Domain",
-            words(&["Private", "Public"]).description(Some("Absent, it is Private on add and unchanged on update.")),
-        )
-        .property("Meta", named("Meta"))
-        .required("ResourceGUID")
-        .required("ResourceChecksum")
-        .required("Meta")
-}
-
-/// The type of a resource (interface 2.1).
-pub(super) fn resource_type(absent: &str) -> ObjectBuilder {
-    filled(&format!(
-        "NormalProfile, DefectProfile, VendorMarks, Label, ColorMapping, Template, LayoutTemplate, Library, Preview, \
-         or a type of your own. {absent}"
-    ))
-    .examples(["Label"])
-}
-
-fn meta() -> ObjectBuilder {
-    object("Further members, of any type, are kept and answered as they were sent.")
-        .property("Name", filled("Name for people."))
-        .property("MediaType", text("Required for NormalProfile. Also answered as Media where that is not sent."))
-        .property("ProfileGroup", text("Required for NormalProfile."))
-        .property("Media", text("What the PMM look-up compares."))
-        .property("Mode", text("What the PMM look-up compares."))
-        .required("Name")
+    }
 }

@@ -1,11 +1,12 @@
 //! GET /api/v2/resource/{guid}: the file of a resource (interface 4.2, decisions T17, T18).
 
+use super::ResourcePath;
 use super::conditional::{Delivery, Validators, decide, http_date};
+use crate::answer::Format;
 use crate::error::ApiError;
 use crate::extract::caller::Caller;
 use crate::middleware::context::shared;
-use crate::openapi::description::{Description, Header};
-use crate::openapi::schema::{binary, text, whole_number, words};
+use crate::openapi::{Responses, error_responses, refusals};
 use actix_web::body::{None as NoBody, SizedStream};
 use actix_web::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ContentType, ETAG, LastModified};
 use actix_web::http::{Method, StatusCode};
@@ -14,14 +15,71 @@ use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use domain::error::{Reason, StoreError};
 use domain::resource::ResourceService;
 use futures_util::stream;
+use utoipa::{IntoResponses, ToSchema};
 
+/// Get the file of a resource
+///
+/// Answers the whole file, or the part of it that `Range` asks for. A resource that the caller's organization doesn't
+/// have is looked for among the public ones of publishers. A download that has begun is served whole, even if the
+/// resource is replaced meanwhile.
+#[utoipa::path(
+    get,
+    path = "/api/v2/resource/{ResourceGUID}",
+    tag = "Resources",
+    params(
+        ResourcePath,
+        ("Range" = Option<String>, Header, nullable = false,
+            description = "One range of bytes, such as `bytes=0-1023`. One that can't be read is ignored."),
+        ("If-Range" = Option<String>, Header, nullable = false,
+            description = "An ETag or a date: the range counts only if the file is still that one."),
+        ("If-Match" = Option<String>, Header, nullable = false,
+            description = "ETags: 412 if the file has none of them."),
+        ("If-Unmodified-Since" = Option<String>, Header, nullable = false,
+            description = "A date: 412 if the file was modified since."),
+        ("If-None-Match" = Option<String>, Header, nullable = false,
+            description = "ETags: 304 if the file has one of them."),
+        ("If-Modified-Since" = Option<String>, Header, nullable = false,
+            description = "A date: 304 if the file wasn't modified since."),
+    ),
+    responses(
+        (
+            status = 200, description = "The file.", body = inline(FileContent), content_type = "application/octet-stream",
+            headers(
+                ("ETag", description = "The checksum of the file, in quotation marks."),
+                ("Last-Modified", description = "The Timestamp of the resource, never later than now."),
+                ("Accept-Ranges", description = "`bytes`"),
+                ("Content-Length" = u64, description = "Bytes of the answer."),
+            )
+        ),
+        (
+            status = 206, description = "The part of the file.", body = inline(FileContent),
+            content_type = "application/octet-stream",
+            headers(
+                ("ETag", description = "The checksum of the file, in quotation marks."),
+                ("Last-Modified", description = "The Timestamp of the resource, never later than now."),
+                ("Accept-Ranges", description = "`bytes`"),
+                ("Content-Length" = u64, description = "Bytes of the answer."),
+                ("Content-Range", description = "Which bytes of how many these are: `bytes 0-1023/6922`."),
+            )
+        ),
+        (
+            status = 304, description = "What the client has is still the file.",
+            headers(
+                ("ETag", description = "The checksum of the file, in quotation marks."),
+                ("Last-Modified", description = "The Timestamp of the resource, never later than now."),
+                ("Accept-Ranges", description = "`bytes`"),
+            )
+        ),
+        Refusals
+    )
+)]
 pub(crate) async fn get_file(
     request: HttpRequest,
     caller: Caller,
-    guid: Path<String>,
+    path: Path<ResourcePath>,
     resources: Data<ResourceService>,
 ) -> Result<HttpResponse, ApiError> {
-    let resource = resources.find(&caller, &guid).await?;
+    let resource = resources.find(&caller, &path.guid).await?;
     let size = resource.content.size;
     let file = Validators { checksum: resource.checksum, modified: resource.modified, size };
     let (status, range) = match decide(&request, &file)? {
@@ -53,33 +111,17 @@ fn respond(status: StatusCode, file: &Validators, request: &HttpRequest) -> Http
     answer
 }
 
-pub(crate) fn description() -> Description {
-    let about = "Answers the whole file, or the part of it that `Range` asks for. A resource that the caller's \
-                 organization doesn't have is looked for among the public ones of publishers. A download that has begun \
-                 is served whole, even if the resource is replaced meanwhile.";
-    let range = "One range of bytes, such as `bytes=0-1023`. One that can't be read is ignored.";
-    let validators = || -> [Header; 3] {
-        [
-            ("ETag", text("The checksum of the file, in quotation marks.")),
-            ("Last-Modified", text("The Timestamp of the resource, never later than now.")),
-            ("Accept-Ranges", words(&["bytes"])),
-        ]
-    };
-    let length = || -> Header { ("Content-Length", whole_number("Bytes of the answer.")) };
-    let content_range: Header = ("Content-Range", text("Which bytes of how many these are: `bytes 0-1023/6922`."));
-    let file = || Some(("application/octet-stream", binary("").into()));
-    let whole = validators().into_iter().chain([length()]);
-    let part = validators().into_iter().chain([length(), content_range]);
-    Description::new("Get the file of a resource", about)
-        .header("Range", range, text(""))
-        .header("If-Range", "An ETag or a date: the range counts only if the file is still that one.", text(""))
-        .header("If-Match", "ETags: 412 if the file has none of them.", text(""))
-        .header("If-Unmodified-Since", "A date: 412 if the file was modified since.", text(""))
-        .header("If-None-Match", "ETags: 304 if the file has one of them.", text(""))
-        .header("If-Modified-Since", "A date: 304 if the file wasn't modified since.", text(""))
-        .answers(StatusCode::OK, "The file.", file(), whole)
-        .answers(StatusCode::PARTIAL_CONTENT, "The part of the file.", file(), part)
-        .answers(StatusCode::NOT_MODIFIED, "What the client has is still the file.", None, validators())
-        .refuses([Reason::ResourceNotFound, Reason::PreconditionFailed])
-        .fails(ApiError::RangeNotSatisfiable { size: 0 })
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "it is only a schema")]
+struct FileContent(Vec<u8>);
+
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        let mut responses = refusals([Reason::ResourceNotFound, Reason::PreconditionFailed]);
+        responses.extend(error_responses(&[Format::Json], [ApiError::RangeNotSatisfiable { size: 0 }]));
+        responses
+    }
 }

@@ -1,10 +1,11 @@
 //! GET /api/v2/resource/info/{guid}: the info of a resource (interface 4.5), which the PMM lookup answers too (2.3).
 
+use super::ResourcePath;
+use super::add::Meta;
 use crate::answer;
 use crate::error::ApiError;
 use crate::extract::caller::Caller;
-use crate::openapi::description::Description;
-use crate::openapi::schema::{guid, named, object, text, time, words};
+use crate::openapi::{Responses, refusals, words};
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::error::{Reason, StoreError};
@@ -12,28 +13,50 @@ use domain::resource::{ResourceService, StoredResource};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
+/// Get the info of a resource
+///
+/// A resource that the caller's organization doesn't have is looked for among the public ones of publishers.
+#[utoipa::path(
+    get,
+    path = "/api/v2/resource/info/{ResourceGUID}",
+    tag = "Resources",
+    params(ResourcePath),
+    responses((status = 200, description = "The resource.", body = InfoBody), Refusals)
+)]
 pub(crate) async fn resource_info(
     caller: Caller,
-    guid: Path<String>,
+    path: Path<ResourcePath>,
     resources: Data<ResourceService>,
 ) -> Result<HttpResponse, ApiError> {
-    info(&resources.info(&caller, &guid).await?)
+    info(&resources.info(&caller, &path.guid).await?)
 }
 
-/// Resource info (interface 2.3).
-#[derive(Serialize)]
+/// A stored resource.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
-struct InfoBody<'a> {
+#[schema(as = ResourceInfo)]
+pub(super) struct InfoBody<'a> {
     #[serde(rename = "ResourceGUID")]
+    #[schema(format = "uuid")]
     guid: String,
+    /// SHA1 of the file.
     #[serde(rename = "ResourceChecksum")]
+    #[schema(pattern = "^[0-9A-F]{40}$")]
     checksum: String,
     resource_type: &'a str,
+    /// When the resource was modified, to the second.
+    #[schema(format = DateTime)]
     timestamp: String,
+    #[schema(schema_with = domains)]
     domain: &'a str,
-    /// As it is stored.
+    #[schema(value_type = Meta)]
     meta: &'a RawValue,
+}
+
+fn domains() -> ObjectBuilder {
+    words("", &["Private", "Public"])
 }
 
 pub(super) fn info(resource: &StoredResource) -> Result<HttpResponse, ApiError> {
@@ -50,33 +73,10 @@ pub(super) fn info(resource: &StoredResource) -> Result<HttpResponse, ApiError> 
     Ok(answer::json(text))
 }
 
-pub(crate) fn description() -> Description {
-    let text =
-        "A resource that the caller's organization doesn't have is looked for among the public ones of publishers.";
-    answers_info(Description::new("Get the info of a resource", text))
-        .refuses([Reason::ResourceNotFound, Reason::ResourceNoAccess])
-}
+struct Refusals;
 
-/// An operation that answers resource info.
-pub(super) fn answers_info(description: Description) -> Description {
-    description.answers_json("The resource.", named("ResourceInfo")).with_schema("ResourceInfo", schema_of_info())
-}
-
-fn schema_of_info() -> ObjectBuilder {
-    let meta = object("As it was sent; MediaType also as Media where no Media was sent.")
-        .property("Name", text(""))
-        .property("MediaType", text(""))
-        .property("ProfileGroup", text(""))
-        .property("Media", text(""))
-        .property("Mode", text(""))
-        .required("Name");
-    let members: [(&str, ObjectBuilder); 6] = [
-        ("ResourceGUID", guid("")),
-        ("ResourceChecksum", text("SHA1 of the file.").pattern(Some("^[0-9A-F]{40}$"))),
-        ("ResourceType", text("")),
-        ("Timestamp", time("When the resource was modified, to the second.")),
-        ("Domain", words(&["Private", "Public"])),
-        ("Meta", meta),
-    ];
-    members.into_iter().fold(object(""), |info, (name, schema)| info.property(name, schema).required(name))
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([Reason::ResourceNotFound, Reason::ResourceNoAccess])
+    }
 }

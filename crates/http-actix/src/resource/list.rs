@@ -8,15 +8,25 @@ use crate::extract::caller::Caller;
 use crate::extract::json::{Lenient, TextOnly};
 use crate::extract::lenient_json::LenientJson;
 use crate::list::{array, push_json};
-use crate::openapi::description::Description;
-use crate::openapi::schema::{list_of, object, text, words};
+use crate::openapi::{Responses, refusals, words};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
 use domain::resource::{ListFilter, ResourceListItem, ResourceService};
-use serde::Deserialize;
-use utoipa::openapi::schema::ArrayBuilder;
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
+/// List resources
+///
+/// Lists the caller's own resources of some types, sorted by name, then GUID. The answer is streamed.
+#[utoipa::path(
+    post,
+    path = "/api/v2/resource/list",
+    tag = "Resources",
+    request_body = ResourceFilterBody,
+    responses((status = 200, description = "The resources.", body = Vec<ItemBody>), Refusals)
+)]
 pub(crate) async fn list_resources(
     caller: Caller,
     body: LenientJson<ResourceFilterBody>,
@@ -26,12 +36,20 @@ pub(crate) async fn list_resources(
     array(resources.list(&caller, filter), write_item).await
 }
 
-/// The body of a resource list as clients send it (interface 4.4).
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// Which resources to list.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = ResourceFilter)]
 pub(crate) struct ResourceFilterBody {
+    /// Types, or `*` for all.
+    #[schema(value_type = Vec<String>, min_items = 1, examples(json!(["*"])))]
     resource_types: Lenient<Vec<Lenient<TextOnly>>>,
+    #[schema(schema_with = domains, required = false)]
     domain: Lenient<TextOnly>,
+}
+
+fn domains() -> ObjectBuilder {
+    words("Absent, it is Private.", &["Private", "Public"])
 }
 
 impl TryFrom<ResourceFilterBody> for ListFilter {
@@ -50,25 +68,27 @@ impl TryFrom<ResourceFilterBody> for ListFilter {
     }
 }
 
-/// GUID, type, checksum, name: an array of four (interface 2.4).
+/// GUID, type, checksum and name, in this order.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ListedResource)]
+struct ItemBody<'a>(&'a str, &'a str, &'a str, &'a str);
+
 fn write_item(item: &ResourceListItem, text: &mut String) {
     let (guid, checksum) = (item.guid.to_string(), item.checksum.to_string());
-    push_json(text, &[guid.as_str(), item.resource_type.as_str(), &checksum, &item.name]);
+    push_json(text, &ItemBody(&guid, item.resource_type.as_str(), &checksum, &item.name));
 }
 
-pub(crate) fn description() -> Description {
-    let about = "Lists the caller's own resources of some types, sorted by name, then GUID. The answer is streamed.";
-    let filter = object("")
-        .property("ResourceTypes", list_of(text("A type, or `*` for all.").examples(["*"])).min_items(Some(1)))
-        .property("Domain", words(&["Private", "Public"]).description(Some("Absent, it is Private.")))
-        .required("ResourceTypes");
-    Description::new("List resources", about)
-        .json_body("ResourceFilter", filter)
-        .answers_json("The resources.", list_of(schema_of_item()))
-        .refuses([Reason::JsonExpected, Reason::JsonInvalid, Reason::ResourceTypesRequired, Reason::DomainInvalid])
-}
+struct Refusals;
 
-fn schema_of_item() -> ArrayBuilder {
-    let about = "GUID, type, checksum and name, in this order.";
-    list_of(text("")).description(Some(about)).min_items(Some(4)).max_items(Some(4))
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
+            Reason::JsonExpected,
+            Reason::JsonInvalid,
+            Reason::ResourceTypesRequired,
+            Reason::DomainInvalid,
+        ])
+    }
 }

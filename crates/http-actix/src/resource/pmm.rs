@@ -3,20 +3,31 @@
 #[cfg(test)]
 mod tests;
 
-use super::info::{self, info};
+use super::info::{InfoBody, info};
 use crate::error::ApiError;
 use crate::extract::caller::Caller;
 use crate::extract::json::Lenient;
 use crate::extract::lenient_json::AnyTypeJson;
-use crate::openapi::description::Description;
-use crate::openapi::schema::{filled, list_of, named, object};
+use crate::openapi::{Responses, refusals};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
 use domain::resource::{PmmKey, ResourceService};
 use serde::Deserialize;
-use utoipa::openapi::schema::OneOfBuilder;
+use utoipa::{IntoResponses, ToSchema};
 
+/// Look a resource up by PMM values
+///
+/// Finds the caller's own resource that was made for a profile group, a media and a mode. Values are compared without
+/// case with the members of Meta of the same names; of several resources the newest is answered. The content type
+/// doesn't matter.
+#[utoipa::path(
+    post,
+    path = "/api/v2/resource/pmminfo",
+    tag = "Resources",
+    request_body = PmmQueryOrWrapped,
+    responses((status = 200, description = "The resource.", body = InfoBody), Refusals)
+)]
 pub(crate) async fn find_by_pmm(
     caller: Caller,
     body: AnyTypeJson<PmmQueryBody>,
@@ -26,14 +37,32 @@ pub(crate) async fn find_by_pmm(
     info(&resources.find_by_pmm(&caller, &key).await?)
 }
 
-/// The body of a PMM lookup as clients send it (interface 4.6).
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
+/// What the resource was made for.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+#[schema(as = PmmQuery)]
 pub(crate) struct PmmQueryBody {
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     profile_group: Lenient<String>,
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     media: Lenient<String>,
+    #[schema(value_type = String, min_length = 1, pattern = r"\S")]
     mode: Lenient<String>,
 }
+
+/// The values, or an array that holds only them (interface 4.6).
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is only the schema of the body")]
+enum PmmQueryOrWrapped {
+    Plain(PmmQueryBody),
+    Wrapped(#[schema(inline)] WrappedPmmQuery),
+}
+
+#[derive(ToSchema)]
+#[schema(min_items = 1, max_items = 1)]
+#[expect(dead_code, reason = "it is only the schema of the body")]
+struct WrappedPmmQuery(Vec<PmmQueryBody>);
 
 impl TryFrom<PmmQueryBody> for PmmKey {
     type Error = Failure;
@@ -43,20 +72,17 @@ impl TryFrom<PmmQueryBody> for PmmKey {
     }
 }
 
-pub(crate) fn description() -> Description {
-    let text = "Finds the caller's own resource that was made for a profile group, a media and a mode. Values are compared \
-                without case with the members of Meta of the same names; of several resources the newest is answered. \
-                No content type is asked for.";
-    let query = object("")
-        .property("ProfileGroup", filled(""))
-        .property("Media", filled(""))
-        .property("Mode", filled(""))
-        .required("ProfileGroup")
-        .required("Media")
-        .required("Mode");
-    let wrapped = list_of(named("PmmQuery")).min_items(Some(1)).max_items(Some(1));
-    info::answers_info(Description::new("Look a resource up by PMM values", text))
-        .with_schema("PmmQuery", query)
-        .json_body("PmmQueryOrWrapped", OneOfBuilder::new().item(named("PmmQuery")).item(wrapped))
-        .refuses([Reason::NotProperlyFormatted, Reason::JsonInvalid, Reason::PmmValuesRequired, Reason::PmmNotFound])
+struct Refusals;
+
+impl IntoResponses for Refusals {
+    fn responses() -> Responses {
+        refusals([
+            Reason::BodyTooLarge,
+            Reason::BodyTimedOut,
+            Reason::NotProperlyFormatted,
+            Reason::JsonInvalid,
+            Reason::PmmValuesRequired,
+            Reason::PmmNotFound,
+        ])
+    }
 }
