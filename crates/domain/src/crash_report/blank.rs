@@ -1,46 +1,78 @@
-//! Whether a content that passes by is only white space, so that a blank call stack is noticed
-//! without keeping it in memory (decision C2).
+//! Finds out whether a content is blank while it streams by, without keeping it in memory (decision C2).
 
 #[cfg(test)]
 mod tests;
 
-/// Has seen nothing but white space so far, in UTF-8, or in UTF-16 without a mark.
-pub(super) struct Blank {
-    blank: bool,
-    /// The beginning of a character whose rest is still to come.
-    open: Vec<u8>,
+/// Whether all bytes so far are white space, in UTF-8 or UTF-16.
+pub(super) struct BlankCheck {
+    is_blank: bool,
+    encoding: Encoding,
+    /// The beginning of a character whose other bytes haven't arrived.
+    rest: Vec<u8>,
 }
 
-impl Blank {
+#[derive(Clone, Copy)]
+enum Encoding {
+    /// Too few bytes have arrived.
+    Unknown,
+    /// Without a byte-order mark. UTF-16 without a mark is recognized too, since zero bytes count as blank.
+    Utf8,
+    /// With a byte-order mark. The function makes a code unit of two bytes.
+    Utf16(fn([u8; 2]) -> u16),
+}
+
+impl BlankCheck {
     pub(super) fn new() -> Self {
-        Self { blank: true, open: Vec::new() }
+        Self { is_blank: true, encoding: Encoding::Unknown, rest: Vec::new() }
     }
 
-    /// Takes up the next bytes of the content.
-    pub(super) fn look_at(&mut self, bytes: &[u8]) {
-        if !self.blank {
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        if !self.is_blank {
             return;
         }
-        self.open.extend_from_slice(bytes);
-        let (characters, broken) = match std::str::from_utf8(&self.open) {
-            Ok(text) => (text, false),
-            Err(error) => {
-                let valid = std::str::from_utf8(&self.open[..error.valid_up_to()]);
-                (valid.unwrap_or_default(), error.error_len().is_some())
-            }
+        self.rest.extend_from_slice(bytes);
+        if let Encoding::Unknown = self.encoding {
+            self.encoding = match self.rest[..] {
+                [] | [0xFF | 0xFE] => Encoding::Unknown,
+                [0xFF, 0xFE, ..] => Encoding::Utf16(u16::from_le_bytes),
+                [0xFE, 0xFF, ..] => Encoding::Utf16(u16::from_be_bytes),
+                _ => Encoding::Utf8,
+            };
+        }
+        let checked = match self.encoding {
+            Encoding::Unknown => 0,
+            Encoding::Utf8 => self.check_utf8(),
+            Encoding::Utf16(unit) => self.check_utf16(unit),
         };
-        self.blank = !broken && characters.chars().all(is_blank);
-        let seen = characters.len();
-        self.open.drain(..seen);
+        self.rest.drain(..checked);
     }
 
-    /// Whether all of the content was blank; a character that breaks off is none of white space.
+    /// Whether the whole content was blank. An incomplete character is not white space.
     pub(super) fn is_blank(&self) -> bool {
-        self.blank && self.open.is_empty()
+        self.is_blank && self.rest.is_empty()
+    }
+
+    /// Returns the number of bytes of complete characters.
+    fn check_utf8(&mut self) -> usize {
+        let (valid, is_broken) = match std::str::from_utf8(&self.rest) {
+            Ok(text) => (text.len(), false),
+            Err(error) => (error.valid_up_to(), error.error_len().is_some()),
+        };
+        let text = std::str::from_utf8(&self.rest[..valid]).unwrap_or_default();
+        self.is_blank = !is_broken && text.chars().all(is_blank);
+        valid
+    }
+
+    /// Returns the number of bytes of complete code units.
+    fn check_utf16(&mut self, unit: fn([u8; 2]) -> u16) -> usize {
+        let (units, _) = self.rest.as_chunks();
+        // No white space has a surrogate.
+        self.is_blank = units.iter().all(|&bytes| char::from_u32(unit(bytes).into()).is_some_and(is_blank));
+        units.len() * 2
     }
 }
 
-/// A byte-order mark and the zero bytes of UTF-16 say as little as white space does.
+/// White space, a byte-order mark, or a zero byte of UTF-16.
 fn is_blank(character: char) -> bool {
     character.is_whitespace() || character == '\0' || character == '\u{FEFF}'
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::blank::Blank;
+use super::blank::BlankCheck;
 use super::places::{assign, is_required, may_be_required};
 use super::{AddCrashReport, CrashPart, CrashReportRepository, NewCrashReport, PartRole};
 use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded, Uploads};
@@ -54,7 +54,7 @@ pub struct AcceptedReport {
 struct Part {
     head: PartHead,
     /// Only white space is no call stack (decision C2).
-    blank: Blank,
+    blank: BlankCheck,
     /// Bytes that were sent, as far as they were read.
     size: u64,
     /// `None` if it was dropped for its size (decision C6).
@@ -156,7 +156,7 @@ impl CrashReportService {
         readable: u64,
     ) -> Outcome<Part> {
         let mut upload = Some(self.uploads.begin(BlobKind::CrashReport).await?);
-        let mut part = Part { head, blank: Blank::new(), size: 0, uploaded: None };
+        let mut part = Part { head, blank: BlankCheck::new(), size: 0, uploaded: None };
         loop {
             let bytes = match source.chunk().await {
                 Ok(Some(bytes)) if part.size < readable => bytes,
@@ -168,7 +168,7 @@ impl CrashReportService {
                 Err(error) => return Err(give_up(upload, error.into()).await),
             };
             part.size += bytes.len() as u64;
-            part.blank.look_at(&bytes);
+            part.blank.update(&bytes);
             if part.size > budget {
                 abort(upload.take()).await;
             }

@@ -1,13 +1,13 @@
 //! A blank call stack is noticed however its bytes arrive (decision C2).
 
-use super::Blank;
+use super::BlankCheck;
 use crate::text;
 use proptest::prelude::*;
 
 fn is_blank(pieces: &[&[u8]]) -> bool {
-    let mut blank = Blank::new();
+    let mut blank = BlankCheck::new();
     for piece in pieces {
-        blank.look_at(piece);
+        blank.update(piece);
     }
     blank.is_blank()
 }
@@ -22,9 +22,29 @@ fn white_space_zeros_and_marks_are_blank() {
 }
 
 #[test]
+fn blanks_in_utf_16_are_blank() {
+    for text in ["", " \r\n", "\u{3000}\u{2028} "] {
+        for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+            let content: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(unit).collect();
+            assert!(is_blank(&[&content]), "{content:?}");
+            assert!(!is_blank(&[&content, b"\0"]), "half a code unit");
+        }
+    }
+}
+
+#[test]
 fn everything_else_is_not() {
-    let contents: [&[u8]; 7] =
-        [b"x", b" \n.", b" \0x\0", b"\xff\xfex\0", b"  \xe3\x80", b"\x01", "\u{200b}".as_bytes()];
+    let contents: [&[u8]; 9] = [
+        b"\xff",
+        b"\xfe\xff\0x",
+        b"x",
+        b" \n.",
+        b" \0x\0",
+        b"\xff\xfex\0",
+        b"  \xe3\x80",
+        b"\x01",
+        "\u{200b}".as_bytes(),
+    ];
     for content in contents {
         assert!(!is_blank(&[content]), "{content:?}");
     }
@@ -48,7 +68,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_judged_alike_however_they_are_cut(
-        bytes in prop::collection::vec(prop_oneof![Just(b' '), Just(0xe3), Just(0x80), any::<u8>()], 0..12),
+        bytes in prop::collection::vec(prop_oneof![Just(b' '), Just(0xe3), Just(0x80), Just(0xff), Just(0xfe), Just(0), any::<u8>()], 0..12),
         cut in any::<prop::sample::Index>(),
     ) {
         let (begin, rest) = bytes.split_at(cut.index(bytes.len() + 1));
