@@ -3,10 +3,10 @@
 use crate::concurrency_limit::{ConcurrencyLimit, Permit};
 use crate::connect::LostSessions;
 use crate::entity::fleet_version;
-use crate::error::{TransactionError, is_retryable, store_error, unavailable};
+use crate::error::{FailedTransaction, TransactionError, is_retryable, store_error, unavailable, write_error};
 use crate::fleet_cache::{FleetCache, FleetVersion};
 use crate::instance_lock::InstanceLock;
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use futures_util::future::BoxFuture;
 use sea_orm::{
     DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, EntityTrait, SqliteTransactionMode, Statement,
@@ -62,7 +62,7 @@ impl Connections {
         async {
             let read = self.in_time(async {
                 let permit = self.read_limit.acquire().await?;
-                Ok(permit.record(query.await))
+                Ok::<_, StoreError>(permit.record(query.await))
             });
             self.outcome(read.await??)
         }
@@ -80,36 +80,39 @@ impl Connections {
 
     /// Runs `work` in a transaction and waits for its outcome. It runs to completion even if the caller goes away, and
     /// may run again from the start after a serialization failure.
-    pub(crate) async fn write<T, W>(self: &Arc<Self>, work: W) -> Result<T, StoreError>
+    ///
+    /// # Errors
+    /// `InDoubt` after a timeout: the transaction may still be committed.
+    pub(crate) async fn write<T, W>(self: &Arc<Self>, work: W) -> Result<T, WriteError>
     where
         T: Send + 'static,
         W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, DbErr>> + Send + Sync + 'static,
     {
         let written = self.in_time(async {
-            let permit = self.write_limit.acquire().await?;
-            self.spawn(work, End::Commit, Some(permit)).await
+            let permit = self.write_limit.acquire().await.map_err(WriteError::NotStored)?;
+            self.spawn(work, End::Commit, Some(permit)).await?.map_err(write_error)
         });
-        self.outcome(written.await??)
+        written.await?
     }
 
     /// As [`Connections::write`], without a timeout, and with errors of the work's own.
     pub(crate) async fn write_without_timeout<T, E, W>(self: &Arc<Self>, work: W) -> Result<Result<T, E>, StoreError>
     where
         T: Send + 'static,
-        E: TransactionError,
+        E: TransactionError + From<DbErr>,
         W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>> + Send + Sync + 'static,
     {
-        self.spawn(work, End::Commit, None).await
+        Ok(self.spawn(work, End::Commit, None).await?.map_err(|failed| failed.error))
     }
 
     /// As [`Connections::write_without_timeout`], then rolls back.
     pub(crate) async fn dry_run<T, E, W>(self: &Arc<Self>, work: W) -> Result<Result<T, E>, StoreError>
     where
         T: Send + 'static,
-        E: TransactionError,
+        E: TransactionError + From<DbErr>,
         W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>> + Send + Sync + 'static,
     {
-        self.spawn(work, End::Rollback, None).await
+        Ok(self.spawn(work, End::Rollback, None).await?.map_err(|failed| failed.error))
     }
 
     /// Turns the outcome of a query into the domain's.
@@ -126,10 +129,10 @@ impl Connections {
         work: W,
         end: End,
         permit: Option<Permit>,
-    ) -> Result<Result<T, E>, StoreError>
+    ) -> Result<Result<T, FailedTransaction<E>>, StoreError>
     where
         T: Send + 'static,
-        E: TransactionError,
+        E: TransactionError + From<DbErr>,
         W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>> + Send + Sync + 'static,
     {
         let db = self.clone();
@@ -143,23 +146,33 @@ impl Connections {
         task.await.map_err(StoreError::other)
     }
 
-    async fn transact<T, E, W>(&self, work: &W, end: End) -> Result<T, E>
+    async fn transact<T, E, W>(&self, work: &W, end: End) -> Result<T, FailedTransaction<E>>
     where
-        E: TransactionError,
+        E: TransactionError + From<DbErr>,
         W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>>,
     {
-        let transaction = self.begin().await?;
-        let error = match (work(&transaction).await, end) {
-            (Ok(done), End::Commit) => return transaction.commit().await.map(|()| done).map_err(E::from),
-            (Ok(done), End::Rollback) => return transaction.rollback().await.map(|()| done).map_err(E::from),
-            (Err(error), _) => error,
-        };
-        if let Some(error) = error.database() {
-            self.lost_sessions.report(error);
+        let transacted = self.try_transact(work, end).await;
+        transacted.inspect_err(|failed| {
+            if let Some(error) = failed.database() {
+                self.lost_sessions.report(error);
+            }
+        })
+    }
+
+    async fn try_transact<T, E, W>(&self, work: &W, end: End) -> Result<T, FailedTransaction<E>>
+    where
+        E: TransactionError + From<DbErr>,
+        W: for<'c> Fn(&'c DatabaseTransaction) -> BoxFuture<'c, Result<T, E>>,
+    {
+        let transaction = self.begin().await.map_err(FailedTransaction::before_commit)?;
+        let done = work(&transaction).await;
+        if let (Ok(_), End::Commit) = (&done, end) {
+            transaction.commit().await.map_err(FailedTransaction::in_commit)?;
+        } else {
+            // If this fails, the connection is lost, and the transaction with it.
+            let _ = transaction.rollback().await;
         }
-        // If this fails, the connection is lost, and the transaction with it.
-        let _ = transaction.rollback().await;
-        Err(error)
+        done.map_err(FailedTransaction::before_commit)
     }
 
     /// Begins a transaction that writes. On `SQLite` it takes the write lock at once: a transaction that begins with a

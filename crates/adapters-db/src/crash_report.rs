@@ -3,11 +3,12 @@
 use crate::connections::Connections;
 use crate::convert::{Owner, size_column};
 use crate::entity::{crash_part, crash_report};
+use crate::error::FailedTransaction;
 use crate::group_commit::{BatchWriter, GroupCommit};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::crash_report::{CrashPart, CrashReportRepository, NewCrashReport, PartRole, StoredCrashReport};
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use domain::guid::{ComputerGuid, CrashReportId};
 use domain::timestamp::Timestamp;
 use sea_orm::{
@@ -36,7 +37,7 @@ impl SqlCrashReportRepository {
 
 #[async_trait]
 impl CrashReportRepository for SqlCrashReportRepository {
-    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
+    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), WriteError> {
         let rows = new_rows(organization, report);
         // A part is some names and a key: its bytes are in the blob store.
         let bytes = rows.1.len() * 512;
@@ -108,7 +109,7 @@ pub(crate) struct CrashReportWriter(pub(crate) DatabaseConnection);
 impl BatchWriter for CrashReportWriter {
     type Row = CrashReportRows;
 
-    async fn write(&self, rows: &[CrashReportRows]) -> Result<(), DbErr> {
+    async fn write(&self, rows: &[CrashReportRows]) -> Result<(), FailedTransaction<DbErr>> {
         let transaction = self.0.begin().await?;
         let reports = rows.iter().map(|(report, _)| report.clone().into_active_model());
         crash_report::Entity::insert_many(reports).exec_without_returning(&transaction).await?;
@@ -117,7 +118,7 @@ impl BatchWriter for CrashReportWriter {
             let parts = parts.iter().map(|part| (*part).clone().into_active_model());
             crash_part::Entity::insert_many(parts).exec_without_returning(&transaction).await?;
         }
-        transaction.commit().await
+        transaction.commit().await.map_err(FailedTransaction::in_commit)
     }
 }
 

@@ -231,7 +231,7 @@ impl Database {
         if is_stalled {
             return Err(unavailable("the database takes no writes"));
         }
-        self.probes.add((), 0).await
+        Ok(self.probes.add((), 0).await?)
     }
 
     /// Brings the metrics of what is open now up to date.

@@ -3,6 +3,7 @@
 use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::entity::device_status::{Column, Entity, Model};
+use crate::error::FailedTransaction;
 use crate::group_commit::{BatchWriter, GroupCommit};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
@@ -38,7 +39,7 @@ impl DeviceStatusRepository for SqlDeviceStatusRepository {
     async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError> {
         let row = new_row(organization, status);
         let bytes = text_bytes(&row);
-        self.commits.add(row, bytes).await
+        Ok(self.commits.add(row, bytes).await?)
     }
 
     async fn find(&self, organization: OrganizationId, device: DeviceGuid) -> Result<Option<DeviceStatus>, StoreError> {
@@ -54,10 +55,10 @@ pub(crate) struct StatusWriter(pub(crate) DatabaseConnection);
 impl BatchWriter for StatusWriter {
     type Row = Model;
 
-    async fn write(&self, rows: &[Model]) -> Result<(), DbErr> {
+    async fn write(&self, rows: &[Model]) -> Result<(), FailedTransaction<DbErr>> {
         let rows = last_of_each_device(rows).into_iter().map(|row| row.clone().into_active_model());
         let insert = Entity::insert_many(rows).on_conflict(replace_unless_older());
-        insert.exec_without_returning(&self.0).await.map(drop)
+        insert.exec_without_returning(&self.0).await.map(drop).map_err(FailedTransaction::in_commit)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! SQL text stays in the source chain of an error; nothing here shows a password.
 
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use domain::fleet::{FleetConflict, RegistryError};
 use sea_orm::sqlx;
 use sea_orm::{DbErr, RuntimeErr};
@@ -60,7 +60,7 @@ impl OpenError {
 }
 
 /// An error that ends a transaction.
-pub(crate) trait TransactionError: From<DbErr> + Send + 'static {
+pub(crate) trait TransactionError: Send + 'static {
     /// The error of the database, if it is one.
     fn database(&self) -> Option<&DbErr>;
 }
@@ -68,6 +68,43 @@ pub(crate) trait TransactionError: From<DbErr> + Send + 'static {
 impl TransactionError for DbErr {
     fn database(&self) -> Option<&DbErr> {
         Some(self)
+    }
+}
+
+/// A transaction that failed.
+#[derive(Debug)]
+pub(crate) struct FailedTransaction<E> {
+    pub(crate) error: E,
+    /// Whether the failure was that of the commit. Without a commit, nothing is stored.
+    pub(crate) in_commit: bool,
+}
+
+impl<E> FailedTransaction<E> {
+    pub(crate) fn before_commit(error: impl Into<E>) -> Self {
+        Self { error: error.into(), in_commit: false }
+    }
+
+    pub(crate) fn in_commit(error: impl Into<E>) -> Self {
+        Self { error: error.into(), in_commit: true }
+    }
+}
+
+impl From<DbErr> for FailedTransaction<DbErr> {
+    fn from(error: DbErr) -> Self {
+        Self::before_commit(error)
+    }
+}
+
+impl<E: TransactionError> TransactionError for FailedTransaction<E> {
+    fn database(&self) -> Option<&DbErr> {
+        self.error.database()
+    }
+}
+
+impl<E: TransactionError> FailedTransaction<E> {
+    /// Whether it is certain that nothing was stored.
+    pub(crate) fn is_certain(&self) -> bool {
+        !self.in_commit || self.error.database().is_some_and(is_refused_commit)
     }
 }
 
@@ -108,13 +145,21 @@ impl From<FleetChangeError> for RegistryError {
     }
 }
 
-/// The domain's view of a failure of the database.
-pub(crate) fn store_error(error: DbErr) -> StoreError {
-    if is_unavailable(&error) { StoreError::unavailable(error) } else { StoreError::other(error) }
+/// The domain's view of a write that failed.
+pub(crate) fn write_error(failed: FailedTransaction<DbErr>) -> WriteError {
+    let is_certain = failed.is_certain();
+    let error = store_error(failed.error);
+    if is_certain { WriteError::NotStored(error) } else { WriteError::InDoubt(error) }
 }
 
 /// The same for a failure that several callers share.
-pub(crate) fn shared_store_error(error: Arc<DbErr>) -> StoreError {
+pub(crate) fn shared_write_error((is_certain, error): (bool, Arc<DbErr>)) -> WriteError {
+    let error = if is_unavailable(&error) { StoreError::unavailable(error) } else { StoreError::other(error) };
+    if is_certain { WriteError::NotStored(error) } else { WriteError::InDoubt(error) }
+}
+
+/// The domain's view of a failure of the database.
+pub(crate) fn store_error(error: DbErr) -> StoreError {
     if is_unavailable(&error) { StoreError::unavailable(error) } else { StoreError::other(error) }
 }
 
@@ -124,6 +169,20 @@ pub(crate) fn is_row_error(error: &DbErr) -> bool {
     sqlx_error(error).is_some_and(|error| match error {
         sqlx::Error::Database(_) | sqlx::Error::Encode(_) => !is_transient(error),
         _ => false,
+    })
+}
+
+/// Whether the database has answered a commit by a refusal that rolls back. A session that ended or a disk that failed
+/// may have committed.
+fn is_refused_commit(error: &DbErr) -> bool {
+    let Some(sqlx::Error::Database(error)) = sqlx_error(error) else {
+        return false;
+    };
+    error.code().is_some_and(|code| match code.len() {
+        // Classes of PostgreSQL: connection, operator intervention, system error, internal error.
+        5 => !["08", "57", "58", "XX"].iter().any(|class| code.starts_with(class)),
+        // BUSY, FULL, CONSTRAINT of SQLite.
+        _ => code.parse::<u32>().is_ok_and(|code| [5, 13, 19].contains(&(code & 0xff))),
     })
 }
 
@@ -211,4 +270,80 @@ pub(crate) fn sqlx_error(error: &DbErr) -> Option<&sqlx::Error> {
 /// A failure that has no error of the database: the text says what.
 pub(crate) fn unavailable(what: &'static str) -> StoreError {
     StoreError::unavailable(Box::<dyn Error + Send + Sync>::from(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+    use domain::caller::OrganizationId;
+    use domain::crash_report::CrashReportRepository;
+    use domain::resource::{ResourceRepository, StoreOutcome};
+    use domain::testing::{a_crash_report, a_resource, at};
+    use sea_orm::ConnectionTrait;
+
+    const ACME: OrganizationId = OrganizationId(1);
+
+    /// On `SQLite` a statement finds no room, and the transaction is rolled back.
+    #[tokio::test]
+    async fn what_a_full_database_refuses_is_certainly_not_stored() {
+        let engine = engines().await.remove(0);
+        let (resources, reports) = (engine.database.resources(), engine.database.crash_reports());
+        engine.db().writes.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
+        let mut number = 0;
+        let refused = loop {
+            number += 1;
+            if let Err(error) = resources.store(ACME, a_resource(number), at(0)).await {
+                break error;
+            }
+        };
+        assert!(matches!(refused, WriteError::NotStored(StoreError::Unavailable(_))), "{refused:?}");
+        let refused = loop {
+            number += 1;
+            if let Err(error) = reports.add(ACME, a_crash_report(number)).await {
+                break error;
+            }
+        };
+        assert!(matches!(refused, WriteError::NotStored(StoreError::Unavailable(_))), "{refused:?}");
+    }
+
+    /// A trigger that runs in the commit refuses it or ends its session.
+    #[tokio::test]
+    async fn a_commit_that_is_refused_is_certain_and_one_whose_session_ends_is_in_doubt() {
+        let engine = engines().await.remove(1);
+        let (resources, reports) = (engine.database.resources(), engine.database.crash_reports());
+        for table in ["resource", "crash_report"] {
+            for work in ["RAISE EXCEPTION 'refused'", "PERFORM pg_terminate_backend(pg_backend_pid())"] {
+                let body = format!("BEGIN {work}; RETURN NULL; END");
+                let function =
+                    format!("CREATE OR REPLACE FUNCTION work() RETURNS trigger LANGUAGE plpgsql AS '{body}'");
+                engine.run(&function.replace("'refused'", "''refused''")).await;
+                let event = format!("AFTER INSERT ON {table} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW");
+                engine.run(&format!("CREATE CONSTRAINT TRIGGER work {event} EXECUTE FUNCTION work()")).await;
+                let outcome = match table {
+                    "resource" => resources.store(ACME, a_resource(1), at(0)).await.map(drop),
+                    _ => reports.add(ACME, a_crash_report(1)).await,
+                };
+                let is_certain = matches!(outcome, Err(WriteError::NotStored(_)));
+                assert_eq!(is_certain, work.starts_with("RAISE"), "{outcome:?}");
+                assert!(is_certain || matches!(outcome, Err(WriteError::InDoubt(_))), "{outcome:?}");
+                engine.run(&format!("DROP TRIGGER work ON {table}")).await;
+            }
+        }
+        assert_eq!(resources.store(ACME, a_resource(1), at(0)).await.unwrap(), StoreOutcome::Stored);
+    }
+
+    /// The transaction goes on after its caller got an answer.
+    #[tokio::test]
+    async fn a_write_that_takes_too_long_is_in_doubt() {
+        let engine = engines().await.remove(1);
+        let config =
+            crate::DatabaseConfig { acquire_timeout: std::time::Duration::from_secs(1), ..engine.config.clone() };
+        let database = crate::Database::connect(&config).await.unwrap();
+        let lock = engine.db().begin().await.unwrap();
+        lock.execute_unprepared("LOCK TABLE resource").await.unwrap();
+        let late = database.resources().store(ACME, a_resource(1), at(0)).await;
+        assert!(matches!(late, Err(WriteError::InDoubt(_))), "{late:?}");
+        lock.rollback().await.unwrap();
+    }
 }

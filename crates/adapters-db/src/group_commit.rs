@@ -5,9 +5,9 @@
 
 use crate::connect::LostSessions;
 use crate::connections::{Connections, retry_transaction};
-use crate::error::{is_row_error, shared_store_error, unavailable};
+use crate::error::{FailedTransaction, is_row_error, shared_write_error, unavailable};
 use async_trait::async_trait;
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use futures_util::FutureExt;
 use metering::{Counted, CounterHandle, GaugeHandle, HistogramHandle, catalog};
 use sea_orm::{ConnAcquireErr, DbErr};
@@ -42,7 +42,7 @@ pub(crate) trait BatchWriter: Send + Sync + 'static {
     type Row: Send + Sync + 'static;
 
     /// Stores all rows in one transaction, or none of them.
-    async fn write(&self, rows: &[Self::Row]) -> Result<(), DbErr>;
+    async fn write(&self, rows: &[Self::Row]) -> Result<(), FailedTransaction<DbErr>>;
 }
 
 /// A row in the queue.
@@ -54,7 +54,7 @@ struct Pending<Row> {
 
 /// Who waits for the outcome. Dropping it frees the room in the queue.
 struct Caller {
-    outcome: oneshot::Sender<Result<(), StoreError>>,
+    outcome: oneshot::Sender<Result<(), WriteError>>,
     _room: OwnedSemaphorePermit,
     _queued: Counted,
 }
@@ -94,18 +94,19 @@ impl<Row: Send + Sync + 'static> GroupCommit<Row> {
     /// goes away.
     ///
     /// # Errors
-    /// `Overloaded` where the queue stays full for half of `max_wait`: the row is not written. `Unavailable` after
-    /// `max_wait`: the row may still be written.
-    pub(crate) async fn add(&self, row: Row, bytes: usize) -> Result<(), StoreError> {
+    /// `Overloaded` where the queue stays full for half of `max_wait`: the row is not written. `InDoubt` after `max_wait`:
+    /// the row may still be written.
+    pub(crate) async fn add(&self, row: Row, bytes: usize) -> Result<(), WriteError> {
         let written = async {
             let room = self.reserve(bytes).await?;
             let (outcome, written) = oneshot::channel();
             let caller = Caller { outcome, _room: room, _queued: Counted::by(&self.queued) };
             let pending = Pending { row, bytes, caller };
             let sent = lock(&self.queue).as_ref().is_some_and(|queue| queue.send(pending).is_ok());
-            if sent { written.await.map_err(|_| closed())? } else { Err(closed()) }
+            if sent { written.await.map_err(|_| closed())? } else { Err(WriteError::NotStored(closed())) }
         };
-        timeout(self.max_wait, written).await.map_err(|_| unavailable("the database didn't answer in time"))?
+        let written = timeout(self.max_wait, written).await;
+        written.map_err(|_| unavailable("the database didn't answer in time"))?
     }
 
     async fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, StoreError> {
@@ -185,27 +186,30 @@ impl<Writer: BatchWriter> Commits<Writer> {
             callers.push(pending.caller);
         }
         let written = self.write(&rows).await;
-        let retry = rows.len() > 1 && written.as_ref().is_err_and(is_row_error);
-        let answered = written.as_ref().map_or_else(is_row_error, |()| true);
-        let mut shared = written.map_err(Arc::new);
+        let is_refused = |failed: &FailedTransaction<DbErr>| is_row_error(&failed.error);
+        let retry = rows.len() > 1 && written.as_ref().is_err_and(is_refused);
+        let answered = written.as_ref().map_or_else(is_refused, |()| true);
+        let share = |failed: FailedTransaction<DbErr>| (failed.is_certain(), Arc::new(failed.error));
+        let mut shared = written.map_err(share);
         for (row, caller) in rows.chunks(1).zip(callers) {
             if retry {
                 // Nothing was written, and one row may be the reason.
-                shared = self.write(row).await.map_err(Arc::new);
+                shared = self.write(row).await.map_err(share);
             }
             // The caller may have gone away.
-            let _ = caller.outcome.send(shared.clone().map_err(shared_store_error));
+            let _ = caller.outcome.send(shared.clone().map_err(shared_write_error));
         }
         answered
     }
 
-    async fn write_once(&self, rows: &[Writer::Row]) -> Result<(), DbErr> {
-        self.writer.write(rows).await.inspect_err(|error| self.lost_sessions.report(error))
+    async fn write_once(&self, rows: &[Writer::Row]) -> Result<(), FailedTransaction<DbErr>> {
+        self.writer.write(rows).await.inspect_err(|failed| self.lost_sessions.report(&failed.error))
     }
 
-    async fn write(&self, rows: &[Writer::Row]) -> Result<(), DbErr> {
+    async fn write(&self, rows: &[Writer::Row]) -> Result<(), FailedTransaction<DbErr>> {
         let written = timeout(self.timeout, retry_transaction(|| self.write_once(rows))).await;
-        let written = written.unwrap_or(Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)));
+        let late = || FailedTransaction::in_commit(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout));
+        let written = written.unwrap_or_else(|_| Err(late()));
         if written.is_ok() {
             self.written.increment(1);
             self.rows.record(f64::from(u32::try_from(rows.len()).unwrap_or(u32::MAX)));

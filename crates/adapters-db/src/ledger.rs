@@ -35,6 +35,22 @@ impl SqlBlobLedger {
     pub(crate) fn new(db: Arc<Connections>) -> Self {
         Self { db }
     }
+
+    /// The keys that `select` finds among `keys`.
+    async fn find_keys(
+        &self,
+        keys: &[BlobKey],
+        select: fn(&[String]) -> SelectStatement,
+    ) -> Result<HashSet<BlobKey>, StoreError> {
+        let mut found = HashSet::new();
+        for chunk in chunks(keys) {
+            for row in self.db.read(self.db.reads.query_all(&select(&chunk))).await? {
+                let key: String = row.try_get_by_index(0).map_err(crate::error::store_error)?;
+                found.insert(Owner { what: "blob", id: &key }.blob_key(&key)?);
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// Enters blobs as discarded; those that are entered already keep their time.
@@ -59,7 +75,7 @@ impl BlobLedger for SqlBlobLedger {
             }
             .boxed()
         });
-        discarded.await
+        Ok(discarded.await?)
     }
 
     async fn discarded_before(&self, before: Timestamp, limit: u64) -> Result<Vec<BlobKey>, StoreError> {
@@ -85,19 +101,11 @@ impl BlobLedger for SqlBlobLedger {
             }
             .boxed()
         });
-        forgotten.await
+        Ok(forgotten.await?)
     }
 
     async fn known(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError> {
-        let mut known = HashSet::new();
-        for chunk in chunks(keys) {
-            let rows = self.db.read(self.db.reads.query_all(&known_of(&chunk))).await?;
-            for row in rows {
-                let key: String = row.try_get_by_index(0).map_err(crate::error::store_error)?;
-                known.insert(Owner { what: "blob", id: &key }.blob_key(&key)?);
-            }
-        }
-        Ok(known)
+        self.find_keys(keys, known_of).await
     }
 
     fn references(&self) -> BoxStream<'static, Result<BlobReference, StoreError>> {
@@ -106,9 +114,8 @@ impl BlobLedger for SqlBlobLedger {
         resources.chain(parts).boxed()
     }
 
-    async fn is_current(&self, reference: &BlobReference) -> Result<bool, StoreError> {
-        let key = [reference.key.as_str().to_owned()];
-        Ok(self.db.read(self.db.reads.query_one(&referred_to(&key))).await?.is_some())
+    async fn referenced(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError> {
+        self.find_keys(keys, referred_to).await
     }
 }
 

@@ -5,6 +5,7 @@ mod list;
 
 use crate::connections::Connections;
 use crate::entity::log_entry;
+use crate::error::FailedTransaction;
 use crate::group_commit::{BatchWriter, GroupCommit};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
@@ -35,7 +36,7 @@ impl SqlLogRepository {
 impl LogRepository for SqlLogRepository {
     async fn add(&self, organization: OrganizationId, entry: NewLogEntry) -> Result<(), StoreError> {
         let bytes = text_bytes(&entry);
-        self.commits.add(new_row(organization, entry), bytes).await
+        Ok(self.commits.add(new_row(organization, entry), bytes).await?)
     }
 
     fn list(
@@ -54,9 +55,9 @@ pub(crate) struct LogWriter(pub(crate) DatabaseConnection);
 impl BatchWriter for LogWriter {
     type Row = log_entry::ActiveModel;
 
-    async fn write(&self, rows: &[log_entry::ActiveModel]) -> Result<(), DbErr> {
+    async fn write(&self, rows: &[log_entry::ActiveModel]) -> Result<(), FailedTransaction<DbErr>> {
         let insert = log_entry::Entity::insert_many(rows.iter().cloned());
-        insert.exec_without_returning(&self.0).await.map(drop)
+        insert.exec_without_returning(&self.0).await.map(drop).map_err(FailedTransaction::in_commit)
     }
 }
 

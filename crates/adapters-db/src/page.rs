@@ -133,7 +133,7 @@ pub(crate) fn merged<R: Send + 'static>(mut lists: Vec<Rows<R>>, order: fn(&R, &
             }
             Ok::<_, StoreError>(Some((row, fronts)))
         });
-        Ok(rows)
+        Ok::<_, StoreError>(rows)
     };
     stream::once(start).try_flatten().boxed()
 }

@@ -39,12 +39,11 @@ impl RefusalRepository for SqlRefusalRepository {
             return Ok(());
         }
         let refusals: Arc<[NewRefusal]> = refusals.into();
-        self.db
-            .write(move |transaction| {
-                let refusals = refusals.clone();
-                async move { add(transaction, &refusals).await }.boxed()
-            })
-            .await
+        let added = self.db.write(move |transaction| {
+            let refusals = refusals.clone();
+            async move { add(transaction, &refusals).await }.boxed()
+        });
+        Ok(added.await?)
     }
 
     async fn prune(&self, before: Timestamp, limit: u64) -> Result<u64, StoreError> {
@@ -55,7 +54,7 @@ impl RefusalRepository for SqlRefusalRepository {
             }
             .boxed()
         });
-        pruned.await
+        Ok(pruned.await?)
     }
 
     async fn page(

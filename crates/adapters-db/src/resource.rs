@@ -10,7 +10,7 @@ use crate::ledger::discard;
 use crate::text_head::is_text;
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use domain::guid::ResourceGuid;
 use domain::resource::{
     DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, Preconditions, ResourceListItem, ResourceRepository,
@@ -48,7 +48,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         resource: NewResource,
         now: Timestamp,
-    ) -> Result<StoreOutcome, StoreError> {
+    ) -> Result<StoreOutcome, WriteError> {
         let (guid, upsert) = (resource.guid, Arc::new(newer_only(organization, &resource)));
         let newer = self.db.write(move |transaction| {
             let upsert = upsert.clone();
@@ -56,7 +56,7 @@ impl ResourceRepository for SqlResourceRepository {
         });
         match newer.await? {
             None => Ok(StoreOutcome::Stored),
-            Some(newer) => Ok(StoreOutcome::NotNewer(Box::new(stored(newer)?))),
+            Some(newer) => Ok(StoreOutcome::NotNewer(Box::new(stored(newer).map_err(WriteError::NotStored)?))),
         }
     }
 
@@ -71,7 +71,7 @@ impl ResourceRepository for SqlResourceRepository {
             let preconditions = preconditions.clone();
             async move { delete(transaction, organization, guid, &preconditions, now).await }.boxed()
         });
-        deleted.await
+        Ok(deleted.await?)
     }
 
     async fn find(

@@ -44,7 +44,7 @@ impl SqlRetentionRepository {
     }
 
     async fn remove<T: RetainedTable>(&self, batch: Batch) -> Result<RemovalOutcome, StoreError> {
-        self.db.write(move |transaction| remove_batch::<T>(transaction, batch).boxed()).await
+        Ok(self.db.write(move |transaction| remove_batch::<T>(transaction, batch).boxed()).await?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The write by which readiness learns whether the database takes writes.
 
 use crate::entity::write_probe::{ActiveModel, Column, Entity};
+use crate::error::FailedTransaction;
 use crate::group_commit::BatchWriter;
 use async_trait::async_trait;
 use sea_orm::ActiveValue::{NotSet, Set};
@@ -16,12 +17,12 @@ pub(crate) struct ProbeWriter(pub(crate) DatabaseConnection);
 impl BatchWriter for ProbeWriter {
     type Row = ();
 
-    async fn write(&self, _: &[()]) -> Result<(), DbErr> {
+    async fn write(&self, _: &[()]) -> Result<(), FailedTransaction<DbErr>> {
         let transaction = self.0.begin().await?;
         let row = ActiveModel { id: NotSet, filler: Set(vec![0; BYTES]) };
         let id = Entity::insert(row).exec(&transaction).await?.last_insert_id;
         Entity::delete_many().filter(Column::Id.lt(id)).exec(&transaction).await?;
-        transaction.commit().await
+        transaction.commit().await.map_err(FailedTransaction::in_commit)
     }
 }
 

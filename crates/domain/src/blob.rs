@@ -4,13 +4,15 @@ mod ledger;
 mod maintenance;
 mod store;
 mod transfer;
+mod unsettled;
 mod upload;
 
 pub use ledger::{BlobLedger, BlobReference};
-pub use maintenance::{BlobMaintenance, CheckReport, Finding};
+pub use maintenance::{BlobMaintenance, CheckReport, Finding, OrphanSweep};
 pub use store::{BlobEntry, BlobKey, BlobKind, BlobStore, BlobWriter, ByteStream};
 pub use transfer::{ContentTotal, ContentTransfer, Transferred};
-pub(crate) use upload::{Upload, Uploaded, Uploads};
+pub use upload::Uploads;
+pub(crate) use upload::{Upload, Uploaded};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use {ledger::MockBlobLedger, store::MockBlobStore, store::MockBlobWriter};

@@ -242,6 +242,34 @@ impl StoreError {
     }
 }
 
+/// Why a write failed, and whether it may be stored all the same.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// Nothing is stored, and nothing will be.
+    #[error(transparent)]
+    NotStored(StoreError),
+    /// It may be stored, now or later: the answer to the commit was lost or came too late.
+    #[error(transparent)]
+    InDoubt(StoreError),
+}
+
+impl From<StoreError> for WriteError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Overloaded => Self::NotStored(error),
+            error => Self::InDoubt(error),
+        }
+    }
+}
+
+impl From<WriteError> for StoreError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::NotStored(error) | WriteError::InDoubt(error) => error,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{StoreError, error_chain};

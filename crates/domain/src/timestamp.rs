@@ -12,6 +12,9 @@ use time::{Date, Month, OffsetDateTime, Time, UtcOffset};
 pub struct Timestamp(i64);
 
 impl Timestamp {
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(0);
+
     /// Reads the forms of decision T2, cut to the microsecond; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

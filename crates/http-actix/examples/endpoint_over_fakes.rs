@@ -9,6 +9,7 @@ mod tests {
     use actix_web::test::{TestRequest, call_service, init_service, read_body};
     use async_trait::async_trait;
     use domain::access::{AccessService, Throttle};
+    use domain::blob::Uploads;
     use domain::contract::Stores;
     use domain::crash_report::CrashReportService;
     use domain::device_status::DeviceStatusService;
@@ -25,31 +26,17 @@ mod tests {
     /// The interface over stores in memory that hold the fleet of [`a_fleet`], and over this log.
     async fn api(logs: MockLogRepository) -> Api {
         let (clock, ids) = (Arc::new(FixedClock::new(at(0))), Arc::new(CountingIds::default()));
-        let blobs = Arc::new(InMemoryBlobs::default());
         let stores = Stores::in_memory(&InMemoryStore::new());
         stores.fleet_registry.apply(&a_fleet(), &[], at(0)).await.unwrap();
         let Stores { resources, crash_reports, device_statuses, fleet_directory: fleet, credentials, ledger, .. } =
             stores;
+        let uploads = Uploads::new(Arc::new(InMemoryBlobs::default()), ledger, clock.clone(), ids.clone());
         let limits = Limits::default();
         let services = Services {
             access: Arc::new(AccessService::new(credentials)),
-            resources: Arc::new(ResourceService::new(
-                resources,
-                blobs.clone(),
-                ledger.clone(),
-                clock.clone(),
-                ids.clone(),
-                limits,
-            )),
+            resources: Arc::new(ResourceService::new(resources, uploads.clone(), limits)),
             logs: Arc::new(LogService::new(Arc::new(logs), fleet.clone(), clock.clone())),
-            crash_reports: Arc::new(CrashReportService::new(
-                crash_reports,
-                blobs,
-                ledger,
-                clock.clone(),
-                ids.clone(),
-                limits,
-            )),
+            crash_reports: Arc::new(CrashReportService::new(crash_reports, uploads, limits)),
             device_statuses: Arc::new(DeviceStatusService::new(device_statuses, fleet, clock.clone())),
             readiness: Arc::new(AlwaysReady),
         };

@@ -72,7 +72,7 @@ catalog! {
     Histogram BLOB_OPERATION_DURATION "platen_blob_operation_duration_seconds" [operation outcome]
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;
     Counter BLOBS_SWEPT "platen_blobs_swept_total" [kind]
-        "Blobs that the background sweep removed: discarded and half-written content.";
+        "Blobs that the background sweep removed: discarded, half-written and orphaned content.";
     Gauge DISK_FREE "platen_disk_free_bytes" [store]
         "Free bytes of the disk that holds the blob folder or the SQLite database.";
     Counter RETENTION_REMOVED "platen_retention_removed_total" [kind]

@@ -3,7 +3,7 @@
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;
 use crate::{retention, wiring};
-use domain::blob::{BlobMaintenance, BlobStore};
+use domain::blob::{BlobMaintenance, BlobStore, OrphanSweep};
 use domain::error::error_chain;
 use domain::refusal::RefusalRepository;
 use domain::retention::RetentionService;
@@ -12,10 +12,14 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 
 /// Bounds of the time between two sweeps of discarded blobs.
 const SWEEP_EVERY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(5));
+
+/// The sweep of orphans lists all content, so it is rare. An operator who started over a wrong database has an hour.
+const FIRST_ORPHANS_AFTER: Duration = Duration::from_hours(1);
+const ORPHANS_EVERY: Duration = Duration::from_hours(24);
 
 /// How often the recorder of metrics tidies up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -33,7 +37,9 @@ pub(crate) fn start(
 ) -> JoinSet<()> {
     let mut work = JoinSet::new();
     work.spawn(sweep_unfinished(blobs));
-    work.spawn(sweep_discarded(maintenance, sweep_period(grace)));
+    let maintenance = Arc::new(maintenance);
+    work.spawn(sweep_discarded(Arc::clone(&maintenance), sweep_period(grace)));
+    work.spawn(sweep_orphans(maintenance));
     work.spawn(prune(refusals, wiring::clock()));
     work.spawn(retention::run(retention));
     work.spawn(host_metrics::run(host));
@@ -66,7 +72,7 @@ async fn sweep_unfinished(blobs: Arc<dyn BlobStore>) {
     }
 }
 
-async fn sweep_discarded(maintenance: BlobMaintenance, period: Duration) {
+async fn sweep_discarded(maintenance: Arc<BlobMaintenance>, period: Duration) {
     let removed = catalog::BLOBS_SWEPT.with(["discarded"]);
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -79,6 +85,30 @@ async fn sweep_discarded(maintenance: BlobMaintenance, period: Duration) {
                 tracing::info!(swept, "removed discarded content");
             }
             Err(error) => tracing::warn!(error = error_chain(&error), "cannot remove discarded content"),
+        }
+    }
+}
+
+/// Removes content that no record refers to, such as that of uploads that a crash cut off.
+async fn sweep_orphans(maintenance: Arc<BlobMaintenance>) {
+    let removed = catalog::BLOBS_SWEPT.with(["orphaned"]);
+    let mut ticks = interval_at(Instant::now() + FIRST_ORPHANS_AFTER, ORPHANS_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        match maintenance.sweep_orphans().await {
+            Ok(OrphanSweep::Removed(0)) => {}
+            Ok(OrphanSweep::Removed(swept)) => {
+                removed.increment(swept);
+                tracing::info!(swept, "removed content that no record refers to");
+            }
+            Ok(OrphanSweep::Refused { orphans, known }) => tracing::warn!(
+                orphans,
+                known,
+                "most of the stored content belongs to no record: is this the right database? platen blobs check --repair \
+                 removes such content"
+            ),
+            Err(error) => tracing::warn!(error = error_chain(&error), "cannot remove content that no record refers to"),
         }
     }
 }

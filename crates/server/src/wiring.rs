@@ -7,7 +7,7 @@ use adapters_db::{Database, DatabaseConfig, Migrated, OpenError};
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use domain::access::AccessService;
-use domain::blob::{BlobLedger, BlobMaintenance, BlobStore};
+use domain::blob::{BlobStore, Uploads};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
@@ -151,9 +151,9 @@ pub(crate) fn fleet_service(database: &Database) -> FleetService {
     FleetService::new(Arc::new(database.fleet_registry()), clock(), ids())
 }
 
-/// The upkeep of blobs.
-pub(crate) fn maintenance(database: &Database, blobs: Arc<dyn BlobStore>, config: &Blobs) -> BlobMaintenance {
-    BlobMaintenance::new(blobs, Arc::new(database.ledger()), clock(), config.discarded_grace)
+/// The contents that clients send.
+pub(crate) fn uploads(database: &Database, blobs: &Arc<dyn BlobStore>) -> Uploads {
+    Uploads::new(Arc::clone(blobs), Arc::new(database.ledger()), clock(), ids())
 }
 
 /// The removal of old records.
@@ -162,26 +162,20 @@ pub(crate) fn retention(database: &Database, policy: RetentionPolicy) -> Retenti
 }
 
 /// The use cases of clients.
-pub(crate) fn services(database: &Database, blobs: &Arc<dyn BlobStore>, config: &Config) -> Services {
+pub(crate) fn services(
+    database: &Database,
+    blobs: &Arc<dyn BlobStore>,
+    uploads: &Uploads,
+    config: &Config,
+) -> Services {
     let directory: Arc<dyn FleetDirectory> = Arc::new(database.fleet_directory());
-    let ledger: Arc<dyn BlobLedger> = Arc::new(database.ledger());
     Services {
         access: Arc::new(AccessService::new(Arc::new(database.credentials()))),
-        resources: Arc::new(ResourceService::new(
-            Arc::new(database.resources()),
-            Arc::clone(blobs),
-            Arc::clone(&ledger),
-            clock(),
-            ids(),
-            config.limits,
-        )),
+        resources: Arc::new(ResourceService::new(Arc::new(database.resources()), uploads.clone(), config.limits)),
         logs: Arc::new(LogService::new(Arc::new(database.logs()), Arc::clone(&directory), clock())),
         crash_reports: Arc::new(CrashReportService::new(
             Arc::new(database.crash_reports()),
-            Arc::clone(blobs),
-            ledger,
-            clock(),
-            ids(),
+            uploads.clone(),
             config.limits,
         )),
         device_statuses: Arc::new(DeviceStatusService::new(Arc::new(database.device_statuses()), directory, clock())),

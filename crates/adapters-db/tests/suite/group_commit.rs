@@ -9,8 +9,8 @@ use domain::error::StoreError;
 use domain::guid::{CrashReportId, DeviceGuid};
 use domain::log_entry::{LogFilter, LogRepository, NewLogEntry, Pattern};
 use domain::testing::{a_crash_report, a_log_entry, a_status, at, numbered};
-use futures_util::TryStreamExt;
 use futures_util::future::{BoxFuture, join_all};
+use futures_util::{FutureExt, TryStreamExt};
 
 const ACME: OrganizationId = OrganizationId(1);
 
@@ -29,7 +29,7 @@ async fn a_bad_row_never_fails_its_neighbours() {
         for number in 0..20_u128 {
             writes.push(logs.add(ACME, a_log_entry(&number.to_string())));
             writes.push(statuses.put(ACME, a_status(DeviceGuid::from(numbered(number)))));
-            writes.push(reports.add(ACME, a_crash_report(number)));
+            writes.push(reports.add(ACME, a_crash_report(number)).map(|added| Ok(added?)).boxed());
         }
         let outcomes = join_all(writes).await;
         for (place, outcome) in outcomes.iter().enumerate() {
@@ -137,7 +137,7 @@ async fn everything_that_waits_together_is_one_transaction_whole_or_not_at_all()
     for number in 0..50_u128 {
         writes.push(logs.add(ACME, a_log_entry(&number.to_string())));
         writes.push(statuses.put(ACME, a_status(DeviceGuid::from(numbered(number)))));
-        writes.push(reports.add(ACME, a_crash_report(number)));
+        writes.push(reports.add(ACME, a_crash_report(number)).map(|added| Ok(added?)).boxed());
     }
     assert!(join_all(writes).await.iter().all(Result::is_ok));
     let name = test.url.rsplit_once('/').unwrap().1.to_owned();

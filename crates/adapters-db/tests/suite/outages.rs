@@ -4,7 +4,7 @@ use crate::support::postgres::Cluster;
 use crate::support::{config, sqlite};
 use adapters_db::{Database, DatabaseConfig};
 use domain::caller::OrganizationId;
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use domain::log_entry::{LogFilter, LogRepository, Pattern};
 use domain::resource::{ResourceRepository, StoreOutcome};
 use domain::testing::{a_log_entry, a_resource, at, resource_guid};
@@ -42,7 +42,7 @@ async fn a_server_that_stops_is_unavailable_until_it_is_back_and_nothing_is_lost
     let found = resources.find(ACME, resource_guid(1)).await;
     assert!(is_unavailable(&found), "{found:?}");
     let stored = resources.store(ACME, a_resource(2), at(0)).await;
-    assert!(is_unavailable(&stored), "{stored:?}");
+    assert!(matches!(stored, Err(WriteError::NotStored(StoreError::Unavailable(_)))), "{stored:?}");
     let added = logs.add(ACME, a_log_entry("meanwhile")).await;
     assert!(is_unavailable(&added), "{added:?}");
     assert!(is_unavailable(&database.ping().await));
@@ -132,7 +132,7 @@ async fn a_file_that_another_program_locks_is_unavailable_for_writing_until_it_i
     let mut program = SqliteConnection::connect_with(&options).await.unwrap();
     program.execute("BEGIN IMMEDIATE").await.unwrap();
     let stored = database.resources().store(ACME, a_resource(1), at(0)).await;
-    assert!(is_unavailable(&stored), "{stored:?}");
+    assert!(matches!(stored, Err(WriteError::NotStored(StoreError::Unavailable(_)))), "{stored:?}");
     let added = database.logs().add(ACME, a_log_entry("meanwhile")).await;
     assert!(is_unavailable(&added), "{added:?}");
     // Readers are not kept waiting.

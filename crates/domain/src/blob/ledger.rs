@@ -41,6 +41,6 @@ pub trait BlobLedger: Send + Sync + 'static {
     /// Every claim of a stored record on a blob, in any order.
     fn references(&self) -> BoxStream<'static, Result<BlobReference, StoreError>>;
 
-    /// Whether the record that `reference` stands for still claims this blob.
-    async fn is_current(&self, reference: &BlobReference) -> Result<bool, StoreError>;
+    /// Those of `keys` (at most 500) that a record refers to.
+    async fn referenced(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError>;
 }

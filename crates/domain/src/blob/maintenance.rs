@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::unsettled::UnsettledBlobs;
 use super::{BlobEntry, BlobKey, BlobLedger, BlobReference, BlobStore};
 use crate::checksum::{ContentHasher, Sha1Checksum};
 use crate::clock::Clock;
@@ -17,12 +18,27 @@ const BATCH: usize = 500;
 /// Younger blobs that nothing refers to may belong to an upload under way.
 const ORPHAN_AGE: Duration = Duration::from_hours(24);
 
+/// Orphans that one sweep removes at most.
+const MAX_ORPHANS: usize = 10_000;
+
 /// The background work on blobs.
 pub struct BlobMaintenance {
+    unsettled: Arc<UnsettledBlobs>,
     blobs: Arc<dyn BlobStore>,
     ledger: Arc<dyn BlobLedger>,
     clock: Arc<dyn Clock>,
     grace: Duration,
+}
+
+/// What the sweep of orphans did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrphanSweep {
+    Removed(u64),
+    /// Nothing: the database knows fewer of the blobs than it doesn't know, as an old backup or a wrong database does.
+    Refused {
+        orphans: u64,
+        known: u64,
+    },
 }
 
 /// Something that `blobs check` found.
@@ -59,38 +75,76 @@ impl BlobMaintenance {
     /// Discarded blobs stay for `grace`, so that downloads under way finish (decision T18).
     #[must_use]
     pub fn new(blobs: Arc<dyn BlobStore>, ledger: Arc<dyn BlobLedger>, clock: Arc<dyn Clock>, grace: Duration) -> Self {
-        Self { blobs, ledger, clock, grace }
+        Self { unsettled: Arc::default(), blobs, ledger, clock, grace }
     }
 
-    /// Removes the blobs that were discarded longer than the grace period ago; says how many. Several
-    /// processes may sweep at once: a discarded key is never used again.
+    /// Settles these contents too.
+    #[must_use]
+    pub(super) fn with_unsettled(self, unsettled: Arc<UnsettledBlobs>) -> Self {
+        Self { unsettled, ..self }
+    }
+
+    /// Settles the contents of failed uploads, then removes the blobs that were discarded longer than the grace period
+    /// ago; says how many. Several processes may sweep at once: a discarded key is never used again.
     ///
     /// # Errors
     /// The first store failure; what could not be removed stays for the next sweep.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
-        let before = self.clock.now().minus(self.grace);
+        let now = self.clock.now();
+        self.unsettled.settle(&*self.ledger, now).await?;
         let mut swept = 0;
         loop {
-            let keys = self.ledger.discarded_before(before, BATCH as u64).await?;
+            let keys = self.ledger.discarded_before(now.minus(self.grace), BATCH as u64).await?;
             if keys.is_empty() {
                 return Ok(swept);
             }
+            // The record of an upload whose outcome was in doubt may have come late.
+            let used = self.ledger.referenced(&keys).await?;
+            let (mut done, unused): (Vec<BlobKey>, Vec<_>) = keys.into_iter().partition(|key| used.contains(key));
             // One that can't be removed must not keep the others of its batch.
-            let (mut gone, mut failure) = (Vec::new(), None);
-            for key in keys {
+            let mut failure = None;
+            for key in unused {
                 match self.blobs.delete(&key).await {
-                    Ok(()) => gone.push(key),
+                    Ok(()) => {
+                        swept += 1;
+                        done.push(key);
+                    }
                     Err(error) => failure = failure.or(Some(error)),
                 }
             }
-            if !gone.is_empty() {
-                self.ledger.forget(&gone).await?;
+            if !done.is_empty() {
+                self.ledger.forget(&done).await?;
             }
-            swept += gone.len() as u64;
             if let Some(failure) = failure {
                 return Err(failure);
             }
         }
+    }
+
+    /// Removes the orphans that are older than 24 hours, unless they are more than the blobs that the database knows.
+    ///
+    /// # Errors
+    /// The first store failure; what could not be removed stays for the next sweep.
+    pub async fn sweep_orphans(&self) -> Result<OrphanSweep, StoreError> {
+        let removable = self.clock.now().minus(ORPHAN_AGE);
+        let (mut listed, mut orphans, mut found) = (0, 0, Vec::new());
+        let mut chunks = self.blobs.list().chunks(BATCH);
+        while let Some(chunk) = chunks.next().await {
+            let chunk: Vec<BlobEntry> = chunk.into_iter().collect::<Result<_, _>>()?;
+            listed += chunk.len() as u64;
+            let unknown = self.unknown(chunk).await?;
+            orphans += unknown.len() as u64;
+            let old = unknown.into_iter().filter(|entry| entry.modified < removable).map(|entry| entry.key);
+            found.extend(old.take(MAX_ORPHANS - found.len()));
+        }
+        let known = listed - orphans;
+        if orphans > known && !found.is_empty() {
+            return Ok(OrphanSweep::Refused { orphans, known });
+        }
+        for key in &found {
+            self.blobs.delete(key).await?;
+        }
+        Ok(OrphanSweep::Removed(found.len() as u64))
     }
 
     /// Compares database and blob store, telling each finding to `report`; with `repair`, orphans
@@ -109,7 +163,7 @@ impl BlobMaintenance {
             counted.checked += 1;
             let state = self.state_of(&reference).await?;
             // The record may have been replaced, and its blob swept, since it was read.
-            if state == BlobState::Whole || !self.ledger.is_current(&reference).await? {
+            if state == BlobState::Whole || !self.is_current(&reference).await? {
                 continue;
             }
             if state == BlobState::Missing {
@@ -141,15 +195,15 @@ impl BlobMaintenance {
         }
     }
 
+    /// Whether a record still refers to the blob of `reference`.
+    async fn is_current(&self, reference: &BlobReference) -> Result<bool, StoreError> {
+        Ok(!self.ledger.referenced(std::slice::from_ref(&reference.key)).await?.is_empty())
+    }
+
     async fn orphans(&self, entries: Vec<BlobEntry>, repair: bool) -> Result<Vec<Finding>, StoreError> {
-        let keys: Vec<BlobKey> = entries.iter().map(|entry| entry.key.clone()).collect();
-        let known = self.ledger.known(&keys).await?;
         let removable = self.clock.now().minus(ORPHAN_AGE);
         let mut findings = Vec::new();
-        for entry in entries {
-            if known.contains(&entry.key) {
-                continue;
-            }
+        for entry in self.unknown(entries).await? {
             let removed = repair && entry.modified < removable;
             if removed {
                 self.blobs.delete(&entry.key).await?;
@@ -157,6 +211,14 @@ impl BlobMaintenance {
             findings.push(Finding::Orphan { entry, removed });
         }
         Ok(findings)
+    }
+
+    /// Those that the database doesn't know.
+    async fn unknown(&self, mut entries: Vec<BlobEntry>) -> Result<Vec<BlobEntry>, StoreError> {
+        let keys: Vec<BlobKey> = entries.iter().map(|entry| entry.key.clone()).collect();
+        let known = self.ledger.known(&keys).await?;
+        entries.retain(|entry| !known.contains(&entry.key));
+        Ok(entries)
     }
 }
 

@@ -1,22 +1,43 @@
-//! The way of contents into the blob store, and out of it again where no record came to refer to them.
+//! How contents get into the blob store, and out of it again if no record refers to them.
 
-use super::{BlobKey, BlobKind, BlobLedger, BlobStore, BlobWriter};
+use super::unsettled::{UnsettledBlobs, WITHOUT_GRACE};
+use super::{BlobKey, BlobKind, BlobLedger, BlobMaintenance, BlobStore, BlobWriter};
 use crate::checksum::Sha1Checksum;
 use crate::clock::{Clock, IdSource};
-use crate::error::{Failure, Outcome, StoreError};
+use crate::error::{Failure, Outcome, StoreError, WriteError};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// The uploads of a use case.
-pub(crate) struct Uploads {
+/// The uploads of all use cases of a process.
+#[derive(Clone)]
+pub struct Uploads {
     pub(crate) blobs: Arc<dyn BlobStore>,
-    pub(crate) ledger: Arc<dyn BlobLedger>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
+    ledger: Arc<dyn BlobLedger>,
+    unsettled: Arc<UnsettledBlobs>,
 }
 
 impl Uploads {
+    #[must_use]
+    pub fn new(
+        blobs: Arc<dyn BlobStore>,
+        ledger: Arc<dyn BlobLedger>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn IdSource>,
+    ) -> Self {
+        Self { blobs, clock, ids, ledger, unsettled: Arc::default() }
+    }
+
+    /// The background work on the contents of these uploads. Discarded contents stay for `grace`.
+    #[must_use]
+    pub fn maintenance(&self, grace: Duration) -> BlobMaintenance {
+        let (blobs, ledger, clock) = (self.blobs.clone(), self.ledger.clone(), self.clock.clone());
+        BlobMaintenance::new(blobs, ledger, clock, grace).with_unsettled(self.unsettled.clone())
+    }
+
     /// Begins a content under a fresh key.
     pub(crate) async fn begin(&self, kind: BlobKind) -> Result<Upload, StoreError> {
         let key = BlobKey::new(kind, self.ids.guid());
@@ -36,11 +57,32 @@ impl Uploads {
         }
     }
 
-    /// Removes contents that no record came to refer to. After `outcome` has shown that a store fails,
-    /// the client, who has waited for that, does not wait for their removal too.
+    /// The outcome of storing the record of contents. They are removed at once if it isn't stored, and settled by the sweep
+    /// if that is in doubt.
+    pub(crate) async fn settle<T>(&self, stored: Result<T, WriteError>, keys: &[BlobKey]) -> Result<T, StoreError> {
+        match stored {
+            Ok(stored) => Ok(stored),
+            Err(WriteError::NotStored(error)) => {
+                for key in keys {
+                    // The database, which has just failed, is not asked to note the others.
+                    if self.blobs.delete(key).await.is_err() {
+                        self.unsettled.add(std::slice::from_ref(key));
+                    }
+                }
+                Err(error)
+            }
+            Err(WriteError::InDoubt(error)) => {
+                self.unsettled.add(keys);
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes contents that no record refers to. If `outcome` is the failure of a store, the client has waited for it and
+    /// does not wait for the removal too: the sweep removes them.
     pub(crate) async fn remove_after<T>(&self, outcome: &Outcome<T>, keys: &[BlobKey]) {
         match outcome {
-            Err(Failure::Store(_)) => self.leave_to_sweep(keys, long_ago()).await,
+            Err(Failure::Store(_)) => self.leave_to_sweep(keys, WITHOUT_GRACE).await,
             _ => self.remove(keys).await,
         }
     }
@@ -49,16 +91,19 @@ impl Uploads {
     pub(crate) async fn remove(&self, keys: &[BlobKey]) {
         for (position, key) in keys.iter().enumerate() {
             if self.blobs.delete(key).await.is_err() {
-                drop(self.ledger.discard(&keys[position..], long_ago()).await);
+                let left = &keys[position..];
+                if self.ledger.discard(left, WITHOUT_GRACE).await.is_err() {
+                    self.unsettled.add(left);
+                }
                 return;
             }
         }
     }
 
-    /// Notes contents down for the sweep. Where that fails too they are removed here; what even that
-    /// leaves is an orphan, which `blobs check` finds.
+    /// Enters contents as discarded. If that fails, they are removed here, and settled by the sweep.
     async fn leave_to_sweep(&self, keys: &[BlobKey], discarded: Timestamp) {
         if !keys.is_empty() && self.ledger.discard(keys, discarded).await.is_err() {
+            self.unsettled.add(keys);
             for key in keys {
                 drop(self.blobs.delete(key).await);
             }
@@ -90,9 +135,4 @@ impl Upload {
     pub(crate) async fn abort(mut self) -> Result<(), StoreError> {
         self.writer.abort().await
     }
-}
-
-/// When contents count as discarded that need no grace: no client downloads content that no record has referred to.
-fn long_ago() -> Timestamp {
-    Timestamp::from_micros(0)
 }

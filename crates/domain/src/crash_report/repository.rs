@@ -2,7 +2,7 @@
 
 use super::{NewCrashReport, StoredCrashReport};
 use crate::caller::OrganizationId;
-use crate::error::StoreError;
+use crate::error::{StoreError, WriteError};
 use crate::guid::CrashReportId;
 use async_trait::async_trait;
 
@@ -11,8 +11,9 @@ use async_trait::async_trait;
 #[async_trait]
 pub trait CrashReportRepository: Send + Sync + 'static {
     /// Stores a report with all its parts in one step. When this returns, they MUST be durable
-    /// (decision C4). The report MUST be stored even if the caller goes away meanwhile.
-    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError>;
+    /// (decision C4). The report MUST be stored even if the caller goes away meanwhile. [`WriteError::NotStored`] MUST be
+    /// returned only if the report can't be stored any more.
+    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), WriteError>;
 
     /// The organization's report, its parts in the order of the body.
     async fn find(

@@ -6,12 +6,11 @@ mod tests;
 use super::blank::BlankCheck;
 use super::places::{assign, is_required, may_be_required};
 use super::{AddCrashReport, CrashPart, CrashReportRepository, NewCrashReport, PartRole};
-use crate::blob::{BlobKey, BlobKind, BlobLedger, BlobStore, Upload, Uploaded, Uploads};
+use crate::blob::{BlobKey, BlobKind, Upload, Uploaded, Uploads};
 use crate::body::{PartHead, PartSource};
 use crate::caller::Caller;
-use crate::clock::{Clock, IdSource};
 use crate::detail::Detail;
-use crate::error::{Failure, Outcome, Reason, StoreError};
+use crate::error::{Failure, Outcome, Reason};
 use crate::guid::CrashReportId;
 use crate::limits::Limits;
 use crate::text::{cut, storable};
@@ -34,8 +33,6 @@ const MAX_NAME: usize = 200;
 pub struct CrashReportService {
     reports: Arc<dyn CrashReportRepository>,
     uploads: Uploads,
-    clock: Arc<dyn Clock>,
-    ids: Arc<dyn IdSource>,
     limits: Limits,
     /// Bytes of a body before the rest of it is not even read.
     readable: u64,
@@ -63,17 +60,9 @@ struct Part {
 
 impl CrashReportService {
     #[must_use]
-    pub fn new(
-        reports: Arc<dyn CrashReportRepository>,
-        blobs: Arc<dyn BlobStore>,
-        ledger: Arc<dyn BlobLedger>,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn IdSource>,
-        limits: Limits,
-    ) -> Self {
+    pub fn new(reports: Arc<dyn CrashReportRepository>, uploads: Uploads, limits: Limits) -> Self {
         let readable = limits.max_crash_report_size.saturating_mul(TIMES_THE_LIMIT).max(READ_AT_LEAST);
-        let uploads = Uploads { blobs, ledger, clock: Arc::clone(&clock), ids: Arc::clone(&ids) };
-        Self { reports, uploads, clock, ids, limits, readable }
+        Self { reports, uploads, limits, readable }
     }
 
     /// Adds a crash report (interface 4.8).
@@ -83,7 +72,7 @@ impl CrashReportService {
         command: AddCrashReport,
         source: &mut dyn PartSource,
     ) -> Outcome<AcceptedReport> {
-        let received = self.clock.now();
+        let received = self.uploads.clock.now();
         let mut parts = Vec::new();
         let arrived = match self.take_in(source, &mut parts).await {
             Ok(whole) => self.place(&parts, whole).map(|places| (places, whole)),
@@ -98,7 +87,7 @@ impl CrashReportService {
         let (places, whole) = arrived?;
         let note = self.note(&parts, &places, whole);
         let report = NewCrashReport {
-            id: CrashReportId::from(self.ids.guid()),
+            id: CrashReportId::from(self.uploads.ids.guid()),
             received,
             application_name: command.application_name,
             os: command.os,
@@ -111,13 +100,8 @@ impl CrashReportService {
         };
         let id = report.id;
         let keys: Vec<BlobKey> = report.parts.iter().map(|part| part.key.clone()).collect();
-        // After a failure here the step may have been committed: its blobs must stay.
         let stored = self.reports.add(caller.organization, report).await;
-        if matches!(stored, Err(StoreError::Overloaded)) {
-            // But this one says that it wasn't begun.
-            self.uploads.remove(&keys).await;
-        }
-        stored?;
+        self.uploads.settle(stored, &keys).await?;
         Ok(AcceptedReport { id, note: note.as_deref().map(Detail::new) })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{ListFilter, NewResource, OtherState, PmmKey, Preconditions, ResourceListItem, StoredResource};
 use crate::caller::OrganizationId;
-use crate::error::StoreError;
+use crate::error::{StoreError, WriteError};
 use crate::guid::ResourceGuid;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -39,14 +39,15 @@ pub enum DeleteOutcome {
 pub trait ResourceRepository: Send + Sync + 'static {
     /// Adds the resource or, if its `modified` is strictly newer, replaces the stored one whole. Of
     /// any number of concurrent calls the newest MUST win (decisions T5, T14). The blob that it
-    /// replaced MUST be entered as discarded at `now` in the same step; that of a resource that is
-    /// not stored stays the caller's to remove. `domain: None` keeps the stored domain (T10).
+    /// replaced MUST be entered as discarded at `now` in the same step; the caller removes that of a
+    /// resource that is not stored. So [`WriteError::NotStored`] MUST be returned only if the resource can't be stored any
+    /// more, and MUST be if the database refused it. `domain: None` keeps the stored domain (T10).
     async fn store(
         &self,
         organization: OrganizationId,
         resource: NewResource,
         now: Timestamp,
-    ) -> Result<StoreOutcome, StoreError>;
+    ) -> Result<StoreOutcome, WriteError>;
 
     /// Deletes the resource if it meets the preconditions, checked first, and no queue or job of the organization uses
     /// it; the checks and the deletion MUST be one step. Its blob MUST be entered as discarded at `now` in the same step.

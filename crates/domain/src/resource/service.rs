@@ -10,10 +10,9 @@ use super::{
     DeleteOutcome, ListFilter, NewResource, PmmKey, Preconditions, ResourceListItem, ResourceRepository, StoreOutcome,
     StoreResource, StoredContent, StoredResource,
 };
-use crate::blob::{BlobKey, BlobLedger, BlobStore, ByteStream, Uploaded, Uploads};
+use crate::blob::{BlobKey, ByteStream, Uploaded, Uploads};
 use crate::body::PartSource;
 use crate::caller::Caller;
-use crate::clock::{Clock, IdSource};
 use crate::detail::quoted;
 use crate::error::{Failure, Outcome, Reason, StoreError};
 use crate::guid::ResourceGuid;
@@ -28,22 +27,13 @@ use std::sync::Arc;
 pub struct ResourceService {
     resources: Arc<dyn ResourceRepository>,
     uploads: Uploads,
-    clock: Arc<dyn Clock>,
     limits: Limits,
 }
 
 impl ResourceService {
     #[must_use]
-    pub fn new(
-        resources: Arc<dyn ResourceRepository>,
-        blobs: Arc<dyn BlobStore>,
-        ledger: Arc<dyn BlobLedger>,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn IdSource>,
-        limits: Limits,
-    ) -> Self {
-        let uploads = Uploads { blobs, ledger, clock: Arc::clone(&clock), ids };
-        Self { resources, uploads, clock, limits }
+    pub fn new(resources: Arc<dyn ResourceRepository>, uploads: Uploads, limits: Limits) -> Self {
+        Self { resources, uploads, limits }
     }
 
     /// Adds or updates a resource of the caller's organization (interface 4.1). `timestamp` is the header as it was sent.
@@ -103,7 +93,7 @@ impl ResourceService {
             return Err(Reason::ResourceGuidMissing.because("the path names no ResourceGUID"));
         };
         let guid = parse_guid(guid, Reason::ResourceToDeleteNotFound)?;
-        match self.resources.delete(caller.organization, guid, preconditions, self.clock.now()).await? {
+        match self.resources.delete(caller.organization, guid, preconditions, self.uploads.clock.now()).await? {
             DeleteOutcome::Deleted => Ok(()),
             DeleteOutcome::OtherState(other) => Err(other.into()),
             DeleteOutcome::InUse { by } => Err(Reason::ResourceInUse.because(format!("in use by {by}"))),
@@ -129,7 +119,7 @@ impl ResourceService {
 
     /// Decisions T2–T4.
     fn modification_time(&self, header: Option<&str>) -> Outcome<Timestamp> {
-        let now = self.clock.now();
+        let now = self.uploads.clock.now();
         let Some(header) = header else {
             return Ok(now);
         };
@@ -169,13 +159,8 @@ impl ResourceService {
             meta: description.meta,
             content: StoredContent { key: file.key.clone(), size: file.size },
         };
-        // After a failure here the step may have been committed: the blob must stay.
-        let stored = self.resources.store(caller.organization, resource.clone(), self.clock.now()).await;
-        if matches!(stored, Err(StoreError::Overloaded)) {
-            // But this one says that it wasn't begun.
-            self.uploads.remove(std::slice::from_ref(&file.key)).await;
-        }
-        match stored? {
+        let stored = self.resources.store(caller.organization, resource.clone(), self.uploads.clock.now()).await;
+        match self.uploads.settle(stored, std::slice::from_ref(&file.key)).await? {
             StoreOutcome::Stored => Ok(()),
             // A store that tried again after a lost answer finds what its first try has committed.
             StoreOutcome::NotNewer(stored) if stored.content.key == file.key => Ok(()),

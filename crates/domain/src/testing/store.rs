@@ -78,7 +78,7 @@ impl InMemoryStore {
         let store = self.clone();
         let rows = async move {
             let rows = read(&*store.working()?);
-            Ok(stream::iter(rows.into_iter().map(convert).map(Ok)))
+            Ok::<_, StoreError>(stream::iter(rows.into_iter().map(convert).map(Ok)))
         };
         stream::once(rows).try_flatten().boxed()
     }

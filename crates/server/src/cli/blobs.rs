@@ -23,7 +23,7 @@ pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCo
     let BlobsCommand::Check { repair } = command;
     let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
     let checked = match wiring::open_blobs(&config.blobs).await {
-        Ok(blobs) => check(&wiring::maintenance(&database, blobs, &config.blobs), repair).await,
+        Ok(blobs) => check(&wiring::uploads(&database, &blobs).maintenance(config.blobs.discarded_grace), repair).await,
         Err(error) => Err(error),
     };
     wiring::close(database).await;

@@ -122,16 +122,16 @@ async fn serve(
         tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         settings,
     };
-    let services = wiring::services(&stores.database, &stores.blobs, config);
+    let uploads = wiring::uploads(&stores.database, &stores.blobs);
+    let services = wiring::services(&stores.database, &stores.blobs, &uploads, config);
     let (rendered, measured) = (metrics.clone(), stores.database.clone());
     let render = Arc::new(move || {
         measured.measure();
         rendered.render()
     });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
-    let maintenance = wiring::maintenance(&stores.database, Arc::clone(&stores.blobs), &config.blobs);
     let work = background::start(
-        maintenance,
+        uploads.maintenance(config.blobs.discarded_grace),
         config.blobs.discarded_grace,
         Arc::clone(&stores.blobs),
         refusals,

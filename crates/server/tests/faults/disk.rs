@@ -17,6 +17,14 @@ async fn serve_on_disk(site: &Site, folder: &str) -> Server {
     site.serve_after_script(&format!("mkdir -p {folder}; mount -t tmpfs -o size=8m tmpfs {folder}")).await
 }
 
+/// Fills the disk of the database; the file that does.
+fn fill(site: &Site, server: &Server) -> PathBuf {
+    let filler = seen(site, server, "data/filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write(&[0; 4096]).is_ok_and(|written| written > 0) {}
+    filler
+}
+
 fn contents(site: &Site, server: &Server) -> usize {
     ["resources", "crash-reports"]
         .map(|kind| files_below(&seen(site, server, &format!("data/blobs/{kind}"))).len())
@@ -58,10 +66,7 @@ async fn a_full_disk_is_500_and_not_ready_until_there_is_room_again() {
     client.upload(GUID, "Label", b"content").await;
     assert_eq!(log(&client, "before").await, 200);
 
-    let filler = seen(&site, &server, "data/filler");
-    let mut file = File::create(&filler).unwrap();
-    while file.write(&[0; 4096]).is_ok_and(|written| written > 0) {}
-    drop(file);
+    let filler = fill(&site, &server);
     assert_eq!(update(&client, 1, b"meanwhile").await, 500);
     assert_eq!(status(client.try_report_crash("RIP", "main", b"dump")).await, 500);
     // The journal may have room for some more entries; each that it took must be there afterwards.
@@ -89,6 +94,30 @@ async fn a_full_disk_is_500_and_not_ready_until_there_is_room_again() {
     eventually("nothing is left", async || contents(&site, &server) == 1).await;
     assert_whole(&site, &server);
     assert_eq!(update(&client, 2, b"after").await, 200);
+    assert_eq!(client.download(GUID).await, b"after");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_that_a_full_database_refuses_leave_no_content() {
+    let site = Site::new();
+    let script = "mkdir data; mount -t tmpfs -o size=8m tmpfs data; mkdir data/blobs; \
+                  mount -t tmpfs -o size=40m tmpfs data/blobs";
+    let server = site.serve_after_script(script).await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+
+    let filler = fill(&site, &server);
+    let large = vec![7; 4_000_000];
+    for retry in 1..=8 {
+        // Before, the journal may have room for some more records.
+        while update(&client, retry, &large).await == 200 {}
+        assert_eq!(status(client.try_report_crash("RIP", "main", &large)).await, 500);
+        assert!(contents(&site, &server) <= 1, "retry {retry} leaves content");
+    }
+    assert_logged(&site, "full");
+
+    fs::remove_file(&filler).unwrap();
+    eventually("it writes again", async || update(&client, 9, b"after").await == 200).await;
     assert_eq!(client.download(GUID).await, b"after");
 }
 

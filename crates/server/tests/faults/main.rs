@@ -13,8 +13,10 @@ mod disk;
 mod lock;
 mod postgres;
 
+use domain::timestamp::Timestamp;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use support::client::Client;
 use support::{COMPUTER, Server, Site};
 
@@ -30,9 +32,16 @@ async fn log(client: &Client, text: &str) -> u16 {
     status(request.send()).await
 }
 
-/// Updates the resource; the status.
+/// When the tests began.
+#[expect(clippy::disallowed_methods, reason = "the server has the time of the system too")]
+static START: LazyLock<Timestamp> = LazyLock::new(|| {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap())
+});
+
+/// Updates the resource with a Timestamp so many minutes ahead, after that of its first upload; the status.
 async fn update(client: &Client, minute: u32, content: &[u8]) -> u16 {
-    let timestamp = format!("2026-10-01T00:{minute:02}:00Z");
+    let timestamp = START.plus(Duration::from_mins(10 + u64::from(minute))).to_string();
     status(client.try_upload(&timestamp, GUID, "Label", content)).await
 }
 

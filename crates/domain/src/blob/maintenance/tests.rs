@@ -24,6 +24,20 @@ fn reference(number: u128, content: &[u8]) -> BlobReference {
     }
 }
 
+/// Asked once whether a record refers to the blob of this number.
+fn expect_referenced(ledger: &mut MockBlobLedger, number: u128, is_referenced: bool) {
+    let is_it = move |keys: &[BlobKey]| keys == [a_blob_key(number)];
+    let answer = move |keys: &[BlobKey]| Ok(keys.iter().filter(|_| is_referenced).cloned().collect());
+    ledger.expect_referenced().withf(is_it).once().returning(answer);
+}
+
+/// A ledger none of whose discarded blobs a record refers to.
+fn ledger_of_discarded() -> MockBlobLedger {
+    let mut ledger = MockBlobLedger::new();
+    ledger.expect_referenced().returning(|_| Ok(HashSet::new()));
+    ledger
+}
+
 /// A content in pieces of two bytes.
 fn in_pieces(content: &'static [u8]) -> ByteStream {
     stream::iter(content.chunks(2).map(|piece| Ok(Bytes::from_static(piece)))).boxed()
@@ -76,7 +90,7 @@ async fn the_sweep_asks_for_what_is_older_than_the_grace_period() {
 /// A blob is forgotten only after it was removed, and batches follow until nothing is left.
 #[tokio::test]
 async fn the_sweep_removes_blobs_before_it_forgets_them() {
-    let (mut blobs, mut ledger, mut order) = (MockBlobStore::new(), MockBlobLedger::new(), Sequence::new());
+    let (mut blobs, mut ledger, mut order) = (MockBlobStore::new(), ledger_of_discarded(), Sequence::new());
     for batch in [vec![1, 2], vec![3], vec![]] {
         let keys: Vec<BlobKey> = batch.into_iter().map(a_blob_key).collect();
         let answer = keys.clone();
@@ -100,7 +114,7 @@ async fn the_sweep_removes_blobs_before_it_forgets_them() {
 /// What couldn't be removed stays in the table for the next sweep, and keeps no other.
 #[tokio::test]
 async fn a_blob_that_cannot_be_removed_is_not_forgotten() {
-    let (mut blobs, mut ledger) = (MockBlobStore::new(), MockBlobLedger::new());
+    let (mut blobs, mut ledger) = (MockBlobStore::new(), ledger_of_discarded());
     ledger.expect_discarded_before().once().returning(|_, _| Ok((1..=3).map(a_blob_key).collect()));
     blobs.expect_delete().with(predicate::eq(a_blob_key(2))).once().returning(|_| Err(StoreError::other("disk")));
     blobs.expect_delete().times(2).returning(|_| Ok(()));
@@ -112,11 +126,55 @@ async fn a_blob_that_cannot_be_removed_is_not_forgotten() {
 /// Where nothing could be removed there is nothing to forget.
 #[tokio::test]
 async fn a_store_that_removes_nothing_is_not_asked_for_ever() {
-    let (mut blobs, mut ledger) = (MockBlobStore::new(), MockBlobLedger::new());
+    let (mut blobs, mut ledger) = (MockBlobStore::new(), ledger_of_discarded());
     ledger.expect_discarded_before().once().returning(|_, _| Ok(vec![a_blob_key(1)]));
     blobs.expect_delete().once().returning(|_| Err(StoreError::other("disk")));
     ledger.expect_forget().never();
     assert!(maintenance(blobs, ledger).sweep().await.is_err());
+}
+
+/// The record of an upload whose outcome was in doubt may be committed after its blob was discarded.
+#[tokio::test]
+async fn a_discarded_blob_that_a_record_refers_to_stays() {
+    let (mut blobs, mut ledger) = (MockBlobStore::new(), MockBlobLedger::new());
+    ledger.expect_discarded_before().once().returning(|_, _| Ok(vec![a_blob_key(1), a_blob_key(2)]));
+    ledger.expect_discarded_before().once().returning(|_, _| Ok(Vec::new()));
+    ledger.expect_referenced().once().returning(|_| Ok(HashSet::from([a_blob_key(1)])));
+    blobs.expect_delete().with(predicate::eq(a_blob_key(2))).once().returning(|_| Ok(()));
+    ledger.expect_forget().withf(|keys| keys == [a_blob_key(1), a_blob_key(2)]).once().returning(|_| Ok(()));
+    assert_eq!(maintenance(blobs, ledger).sweep().await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn the_sweep_settles_the_contents_of_failed_uploads() {
+    let mut ledger = ledger_of_discarded();
+    ledger
+        .expect_known()
+        .withf(|keys| keys == [a_blob_key(1)])
+        .once()
+        .returning(|keys| Ok(keys.iter().cloned().collect()));
+    ledger.expect_discarded_before().returning(|_, _| Ok(Vec::new()));
+    let maintenance = maintenance(MockBlobStore::new(), ledger);
+    maintenance.unsettled.add(&[a_blob_key(1)]);
+    assert_eq!(maintenance.sweep().await.unwrap(), 0);
+    assert_eq!(maintenance.sweep().await.unwrap(), 0, "it is settled");
+}
+
+#[tokio::test]
+async fn the_sweep_of_orphans_removes_the_old_ones() {
+    let entries = vec![entry(1, ORPHAN_AGE * 2), entry(2, ORPHAN_AGE), entry(3, ORPHAN_AGE * 2), entry(4, GRACE)];
+    let mut blobs = blobs(&[], entries);
+    blobs.expect_delete().with(predicate::eq(a_blob_key(1))).once().returning(|_| Ok(()));
+    let swept = maintenance(blobs, ledger(Vec::new(), &[3, 4])).sweep_orphans().await.unwrap();
+    assert_eq!(swept, OrphanSweep::Removed(1));
+}
+
+/// A database that knows next to nothing of a store is another one, or an old backup.
+#[tokio::test]
+async fn the_sweep_of_orphans_removes_nothing_if_most_blobs_are_unknown() {
+    let entries = vec![entry(1, ORPHAN_AGE * 2), entry(2, ORPHAN_AGE * 2), entry(3, ORPHAN_AGE * 2)];
+    let swept = maintenance(blobs(&[], entries), ledger(Vec::new(), &[3])).sweep_orphans().await.unwrap();
+    assert_eq!(swept, OrphanSweep::Refused { orphans: 2, known: 1 });
 }
 
 /// A blob that its store knows to be broken is what the check is there to find.
@@ -125,7 +183,7 @@ async fn a_blob_that_breaks_off_is_damaged() {
     let cut = || StoreError::Corrupt { what: "content", id: a_blob_key(1).to_string() };
     let broken = move || stream::iter([Ok(Bytes::from_static(b"bi")), Err(cut())]).boxed();
     let mut ledger_of_two = ledger(vec![reference(1, b"bits"), reference(2, b"sound")], &[]);
-    ledger_of_two.expect_is_current().once().returning(|_| Ok(true));
+    expect_referenced(&mut ledger_of_two, 1, true);
     let mut store = MockBlobStore::new();
     store
         .expect_read()
@@ -156,7 +214,9 @@ async fn missing_and_damaged_contents_are_found() {
     let references =
         || vec![reference(1, b"sound"), reference(2, b"gone"), reference(3, b"bits"), reference(4, b"cut")];
     let mut ledger = ledger(references(), &[]);
-    ledger.expect_is_current().times(3).returning(|_| Ok(true));
+    for number in 2..=4 {
+        expect_referenced(&mut ledger, number, true);
+    }
     let blobs = blobs(&[(1, b"sound"), (3, b"bitz"), (4, b"cu")], Vec::new());
     let (report, findings) = check(blobs, ledger, true).await;
     assert_eq!(report, CheckReport { checked: 4, missing: 1, damaged: 2, ..CheckReport::default() });
@@ -168,8 +228,8 @@ async fn missing_and_damaged_contents_are_found() {
 #[tokio::test]
 async fn a_claim_that_changed_meanwhile_is_no_finding() {
     let mut ledger = ledger(vec![reference(1, b"gone"), reference(2, b"bits")], &[]);
-    ledger.expect_is_current().with(predicate::eq(reference(1, b"gone"))).once().returning(|_| Ok(false));
-    ledger.expect_is_current().with(predicate::eq(reference(2, b"bits"))).once().returning(|_| Ok(false));
+    expect_referenced(&mut ledger, 1, false);
+    expect_referenced(&mut ledger, 2, false);
     let (report, findings) = check(blobs(&[(2, b"bitz")], Vec::new()), ledger, true).await;
     assert_eq!(report, CheckReport { checked: 2, ..CheckReport::default() });
     assert_eq!(findings, []);

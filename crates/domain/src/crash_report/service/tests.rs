@@ -4,7 +4,7 @@ mod clean_up;
 mod sizes;
 
 use super::{AcceptedReport, CrashReportService};
-use crate::blob::{BlobLedger, BlobStore, MockBlobLedger};
+use crate::blob::{BlobLedger, BlobStore, MockBlobLedger, Uploads};
 use crate::body::{BodyError, PartSource};
 use crate::caller::{Caller, CallingComputer, OrganizationId};
 use crate::checksum::Sha1Checksum;
@@ -31,7 +31,7 @@ fn service(
 ) -> CrashReportService {
     let (clock, ids) = (Arc::new(FixedClock::new(at(5))), Arc::new(CountingIds::default()));
     let limits = Limits { max_crash_report_size: LIMIT, ..Limits::default() };
-    CrashReportService::new(Arc::new(reports), blobs, ledger, clock, ids, limits)
+    CrashReportService::new(Arc::new(reports), Uploads::new(blobs, ledger, clock, ids), limits)
 }
 
 /// One that gives a body up early, so that a body without end can be tried.

@@ -5,7 +5,7 @@ mod limits;
 mod parts;
 mod timestamps;
 
-use crate::blob::{BlobLedger, BlobStore, MockBlobLedger};
+use crate::blob::{BlobLedger, BlobStore, MockBlobLedger, Uploads};
 use crate::body::BodyError;
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
@@ -72,7 +72,7 @@ impl Bench {
         ledger: Arc<dyn BlobLedger>,
     ) -> ResourceService {
         let (clock, ids) = (Arc::new(self.clock.clone()), Arc::new(CountingIds::default()));
-        ResourceService::new(Arc::new(resources), blobs, ledger, clock, ids, self.limits)
+        ResourceService::new(Arc::new(resources), Uploads::new(blobs, ledger, clock, ids), self.limits)
     }
 
     fn is_clean(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Fetching, deleting, listing and looking up over fakes.
 
 use super::ResourceService;
-use crate::blob::{MockBlobLedger, MockBlobStore};
+use crate::blob::{MockBlobLedger, MockBlobStore, Uploads};
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
 use crate::error::{Reason, StoreError};
@@ -27,8 +27,8 @@ fn service(resources: MockResourceRepository) -> ResourceService {
 
 fn with_blobs(resources: MockResourceRepository, blobs: MockBlobStore) -> ResourceService {
     let (ledger, clock) = (Arc::new(MockBlobLedger::new()), Arc::new(FixedClock::new(at(5))));
-    let ids = Arc::new(CountingIds::default());
-    ResourceService::new(Arc::new(resources), Arc::new(blobs), ledger, clock, ids, Limits::default())
+    let uploads = Uploads::new(Arc::new(blobs), ledger, clock, Arc::new(CountingIds::default()));
+    ResourceService::new(Arc::new(resources), uploads, Limits::default())
 }
 
 /// Where the resource 10 is to be found.

@@ -45,8 +45,9 @@ impl BlobLedger for InMemoryStore {
         self.stream(references, |reference| reference)
     }
 
-    async fn is_current(&self, reference: &BlobReference) -> Result<bool, StoreError> {
-        Ok(references(&*self.working()?).iter().any(|current| current.key == reference.key))
+    async fn referenced(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError> {
+        let referenced = references(&*self.working()?).into_iter().map(|reference| reference.key);
+        Ok(referenced.filter(|key| keys.contains(key)).collect())
     }
 }
 

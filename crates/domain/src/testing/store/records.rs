@@ -4,7 +4,7 @@ use super::{InMemoryStore, State};
 use crate::caller::OrganizationId;
 use crate::crash_report::{CrashReportRepository, NewCrashReport, StoredCrashReport};
 use crate::device_status::{DeviceStatus, DeviceStatusRepository};
-use crate::error::StoreError;
+use crate::error::{StoreError, WriteError};
 use crate::guid::{CrashReportId, DeviceGuid};
 use crate::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry, Pattern};
 use crate::text::Folded;
@@ -57,8 +57,8 @@ pub(super) fn matches(filter: &LogFilter, entry: &NewLogEntry) -> bool {
 
 #[async_trait]
 impl CrashReportRepository for InMemoryStore {
-    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
-        self.working()?.crash_reports.push((organization, report));
+    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), WriteError> {
+        self.working().map_err(WriteError::NotStored)?.crash_reports.push((organization, report));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::{InMemoryStore, State};
 use crate::caller::OrganizationId;
-use crate::error::StoreError;
+use crate::error::{StoreError, WriteError};
 use crate::guid::ResourceGuid;
 use crate::resource::{
     DeleteOutcome, Domain, ListFilter, NewResource, PmmKey, Preconditions, ResourceListItem, ResourceRepository,
@@ -20,8 +20,8 @@ impl ResourceRepository for InMemoryStore {
         organization: OrganizationId,
         resource: NewResource,
         now: Timestamp,
-    ) -> Result<StoreOutcome, StoreError> {
-        let mut state = self.working()?;
+    ) -> Result<StoreOutcome, WriteError> {
+        let mut state = self.working().map_err(WriteError::NotStored)?;
         let former = state.resources.get(&(organization, resource.guid)).cloned();
         if let Some(former) = former.as_ref().filter(|former| former.modified >= resource.modified) {
             return Ok(StoreOutcome::NotNewer(Box::new(former.clone())));

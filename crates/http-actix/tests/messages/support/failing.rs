@@ -8,7 +8,7 @@ use domain::caller::OrganizationId;
 use domain::contract::Stores;
 use domain::crash_report::{CrashReportRepository, NewCrashReport, StoredCrashReport};
 use domain::device_status::{DeviceStatus, DeviceStatusRepository};
-use domain::error::StoreError;
+use domain::error::{StoreError, WriteError};
 use domain::guid::{CrashReportId, DeviceGuid};
 use domain::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry};
 use futures_util::StreamExt;
@@ -126,7 +126,7 @@ impl LogRepository for Switched<dyn LogRepository> {
 
 #[async_trait]
 impl CrashReportRepository for Switched<dyn CrashReportRepository> {
-    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), StoreError> {
+    async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), WriteError> {
         self.working()?.add(organization, report).await
     }
 

@@ -16,7 +16,7 @@ pub use client::{Connection, Reply, Request};
 
 use async_trait::async_trait;
 use domain::access::{AccessService, Throttle};
-use domain::blob::BlobStore;
+use domain::blob::{BlobStore, Uploads};
 use domain::caller::OrganizationId;
 use domain::contract::Stores;
 use domain::crash_report::CrashReportService;
@@ -186,19 +186,13 @@ fn services(
     let Stores { resources, crash_reports, device_statuses, fleet_directory, ledger, .. } = stores.clone();
     let (credentials, logs, blobs) = failing.before(stores, blobs);
     let (logs, crash_reports, device_statuses) = failing.queued(logs, crash_reports, device_statuses);
-    let (clock, ids) = (Arc::new(clock.clone()), Arc::new(CountingIds::default()));
+    let clock = Arc::new(clock.clone());
+    let uploads = Uploads::new(blobs, ledger, clock.clone(), Arc::new(CountingIds::default()));
     Services {
         access: Arc::new(AccessService::new(credentials)),
-        resources: Arc::new(ResourceService::new(
-            resources,
-            blobs.clone(),
-            ledger.clone(),
-            clock.clone(),
-            ids.clone(),
-            limits,
-        )),
+        resources: Arc::new(ResourceService::new(resources, uploads.clone(), limits)),
         logs: Arc::new(LogService::new(logs, fleet_directory.clone(), clock.clone())),
-        crash_reports: Arc::new(CrashReportService::new(crash_reports, blobs, ledger, clock.clone(), ids, limits)),
+        crash_reports: Arc::new(CrashReportService::new(crash_reports, uploads, limits)),
         device_statuses: Arc::new(DeviceStatusService::new(device_statuses, fleet_directory, clock)),
         readiness: Arc::new(Probe(ready.clone())),
     }

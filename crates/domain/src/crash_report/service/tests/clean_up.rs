@@ -3,7 +3,7 @@
 use super::*;
 use crate::blob::{MockBlobStore, MockBlobWriter};
 use crate::checksum::Sha1Checksum;
-use crate::error::{Failure, StoreError};
+use crate::error::{Failure, StoreError, WriteError};
 use crate::sample::{is_store_failure, of_size};
 use crate::timestamp::Timestamp;
 use mockall::Sequence;
@@ -59,7 +59,7 @@ async fn add(
 #[tokio::test]
 async fn the_parts_go_when_there_was_no_room_for_the_report() {
     let mut reports = MockCrashReportRepository::new();
-    reports.expect_add().times(1).returning(|_, _| Err(StoreError::Overloaded));
+    reports.expect_add().times(1).returning(|_, _| Err(StoreError::Overloaded.into()));
     let blobs = InMemoryBlobs::default();
     let parts = vec![call_stack(b"main"), dump(b"x")];
     let outcome = add(reports, blobs.clone(), MockBlobLedger::new(), parts).await;
@@ -71,12 +71,24 @@ async fn the_parts_go_when_there_was_no_room_for_the_report() {
 async fn the_parts_stay_when_nobody_knows_whether_they_were_committed() {
     // Decision C4.
     let mut reports = MockCrashReportRepository::new();
-    reports.expect_add().times(1).returning(|_, _| Err(StoreError::unavailable("the connection broke")));
+    reports.expect_add().times(1).returning(|_, _| Err(StoreError::unavailable("the connection broke").into()));
     let blobs = InMemoryBlobs::default();
     let parts = vec![call_stack(b"main"), dump(b"x")];
     let outcome = add(reports, blobs.clone(), MockBlobLedger::new(), parts).await;
     assert!(is_store_failure(&outcome), "decision R4: {outcome:?}");
     assert_eq!(blobs.keys().len(), 2);
+}
+
+#[tokio::test]
+async fn the_parts_go_at_once_when_the_report_was_certainly_not_stored() {
+    let full = || StoreError::unavailable("the disk is full");
+    let mut reports = MockCrashReportRepository::new();
+    reports.expect_add().times(1).returning(move |_, _| Err(WriteError::NotStored(full())));
+    let blobs = InMemoryBlobs::default();
+    let parts = vec![call_stack(b"main"), dump(b"x")];
+    let outcome = add(reports, blobs.clone(), MockBlobLedger::new(), parts).await;
+    assert!(is_store_failure(&outcome), "decision R4: {outcome:?}");
+    assert!(blobs.keys().is_empty());
 }
 
 #[tokio::test]

@@ -2,11 +2,15 @@
 //! never removed, any other always. After a failure the client doesn't wait for that: the sweep does it.
 
 use super::*;
-use crate::blob::{MockBlobStore, MockBlobWriter};
+use crate::blob::{BlobKey, MockBlobStore, MockBlobWriter};
 use crate::checksum::Sha1Checksum;
-use crate::error::StoreError;
+use crate::error::{StoreError, WriteError};
 use crate::sample::is_store_failure;
 use crate::timestamp::Timestamp;
+
+fn broken() -> StoreError {
+    StoreError::unavailable("the connection broke")
+}
 
 fn body() -> Vec<InMemoryPart> {
     vec![json_string(&described(b"content")), file(b"content")]
@@ -45,7 +49,7 @@ fn ledger(when: Timestamp, works: bool) -> MockBlobLedger {
 async fn a_content_stays_when_nobody_knows_whether_it_was_committed() {
     let bench = Bench::new();
     let mut resources = MockResourceRepository::new();
-    resources.expect_store().times(1).returning(|_, _, _| Err(StoreError::unavailable("the connection broke")));
+    resources.expect_store().times(1).returning(|_, _, _| Err(WriteError::InDoubt(broken())));
     let outcome = bench.add(resources, None, body()).await;
     assert!(is_store_failure(&outcome), "decision R4: {outcome:?}");
     assert_eq!(bench.blobs.keys().len(), 1);
@@ -55,10 +59,53 @@ async fn a_content_stays_when_nobody_knows_whether_it_was_committed() {
 async fn a_content_goes_when_there_was_no_room_for_its_resource() {
     let bench = Bench::new();
     let mut resources = MockResourceRepository::new();
-    resources.expect_store().times(1).returning(|_, _, _| Err(StoreError::Overloaded));
+    resources.expect_store().times(1).returning(|_, _, _| Err(StoreError::Overloaded.into()));
     let outcome = bench.add(resources, None, body()).await;
     assert_eq!(reason(outcome), Reason::Overloaded);
     assert!(bench.is_clean());
+}
+
+#[tokio::test]
+async fn a_content_goes_at_once_when_its_resource_was_certainly_not_stored() {
+    let bench = Bench::new();
+    for _ in 0..8 {
+        let mut resources = MockResourceRepository::new();
+        resources.expect_store().times(1).returning(|_, _, _| Err(WriteError::NotStored(broken())));
+        assert!(is_store_failure(&bench.add(resources, None, body()).await), "decision R4");
+        assert!(bench.is_clean());
+    }
+}
+
+/// Sends a body whose outcome is in doubt, or whose content can't be removed; then sweeps with this ledger.
+async fn swept(error: WriteError, deletions: usize, ledger: MockBlobLedger) -> Result<u64, StoreError> {
+    let mut resources = MockResourceRepository::new();
+    resources.expect_store().times(1).return_once(|_, _, _| Err(error));
+    let mut blobs = MockBlobStore::new();
+    blobs.expect_create().times(1).returning(|_| {
+        let mut writer = MockBlobWriter::new();
+        writer.expect_write().returning(|_| Ok(()));
+        writer.expect_finish().times(1).returning(|| Ok(Sha1Checksum::of(b"content")));
+        Ok(Box::new(writer))
+    });
+    blobs.expect_delete().times(deletions).returning(|_| Err(StoreError::unavailable("no route")));
+    let bench = Bench::new();
+    let clock = Arc::new(bench.clock.clone());
+    let uploads = Uploads::new(Arc::new(blobs), Arc::new(ledger), clock, Arc::new(CountingIds::default()));
+    let service = ResourceService::new(Arc::new(resources), uploads.clone(), bench.limits);
+    let outcome = service.store(&a_caller(ACME), None, &mut InMemoryParts::new(body()), &read_description).await;
+    assert!(is_store_failure(&outcome));
+    uploads.maintenance(std::time::Duration::ZERO).sweep().await
+}
+
+#[tokio::test]
+async fn the_sweep_asks_what_became_of_a_content_that_is_in_doubt_or_can_not_be_removed() {
+    for (error, deletions) in [(WriteError::InDoubt(broken()), 0), (WriteError::NotStored(broken()), 1)] {
+        let mut ledger = MockBlobLedger::new();
+        let all = |keys: &[BlobKey]| Ok(keys.iter().cloned().collect());
+        ledger.expect_known().times(1).withf(|keys| keys.len() == 1).returning(all);
+        ledger.expect_discarded_before().times(1).returning(|_, _| Ok(Vec::new()));
+        assert_eq!(swept(error, deletions, ledger).await.unwrap(), 0);
+    }
 }
 
 #[tokio::test]
