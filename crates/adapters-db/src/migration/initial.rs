@@ -272,7 +272,7 @@ const EXPRESSION_INDEXES: [&str; 4] = [
 
 /// The indexes in addition to those of primary keys and unique columns, each with the query that uses it.
 fn indexes() -> Vec<IndexCreateStatement> {
-    let newest = IndexOrder::Desc;
+    let descending = IndexOrder::Desc;
     vec![
         // The keys of a user: `fleet apply`, `key revoke`.
         index("mis_key", "mis_key_of_user").col("user_id").take(),
@@ -282,14 +282,19 @@ fn indexes() -> Vec<IndexCreateStatement> {
         index("queue", "queue_of_organization").col("organization_id").take(),
         index("job", "job_of_organization").col("organization_id").take(),
         // Whether a resource is in use (decision O3).
-        index("resource_use", "resource_use_of_resource").col("organization_id").col("resource_guid").take(),
+        index("resource_use", "resource_use_of_resource")
+            .col("organization_id")
+            .col("resource_guid")
+            .col(("kind", descending))
+            .col("record_guid")
+            .take(),
         // Lists of all types, in the order of the answer (decision T19).
         index("resource", "resource_by_name").col("organization_id").col("domain").col("name_sort").col("guid").take(),
         // Resources of other organizations (decision T15), the newest first.
         index("resource", "resource_anywhere")
             .col("guid")
             .col("domain")
-            .col(("modified_at", newest))
+            .col(("modified_at", descending))
             .col("organization_id")
             .take(),
         // Whether a blob is used: the sweep, `blobs check`.
