@@ -18,13 +18,13 @@ mod tests {
     use domain::log_entry::{LogService, MockLogRepository};
     use domain::resource::ResourceService;
     use domain::testing::{ANN_KEY, CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, a_fleet, acme_records, at};
-    use http_actix::{Api, Readiness, Services, Settings, UploadBounds, configure};
+    use http_actix::{Readiness, Services, Settings, UploadBounds, UploadLimit, configure};
     use serde_json::json;
     use std::sync::Arc;
     use std::time::Duration;
 
     /// The interface over stores in memory that hold the fleet of [`a_fleet`], and over this log.
-    async fn api(logs: MockLogRepository) -> Api {
+    async fn api(logs: MockLogRepository) -> (Services, Arc<Settings>) {
         let (clock, ids) = (Arc::new(FixedClock::new(at(0))), Arc::new(CountingIds::default()));
         let stores = Stores::in_memory(&InMemoryStore::new());
         stores.fleet_registry.apply(&a_fleet(), &[], at(0)).await.unwrap();
@@ -46,12 +46,12 @@ mod tests {
             limits,
             trusted_proxies: Vec::new(),
             throttle: Throttle::new(0, Duration::from_mins(1)),
-            uploads: UploadBounds::default(),
+            uploads: UploadLimit::new(UploadBounds::default()),
             ids,
             clock,
             refusals: None,
         };
-        Api::new(services, settings)
+        (services, Arc::new(settings))
     }
 
     struct AlwaysReady;
@@ -77,8 +77,8 @@ mod tests {
     async fn an_entry_is_stored_and_confirmed() {
         let mut logs = MockLogRepository::new();
         logs.expect_add().withf(|_, entry| entry.description == "Hi").times(1).returning(|_, _| Ok(()));
-        let api = api(logs).await;
-        let app = init_service(App::new().configure(|config| configure(config, &api))).await;
+        let (services, settings) = api(logs).await;
+        let app = init_service(App::new().configure(|config| configure(config, &services, &settings))).await;
 
         let response = call_service(&app, a_request().to_request()).await;
 
@@ -91,8 +91,8 @@ mod tests {
         // Decision R4.
         let mut logs = MockLogRepository::new();
         logs.expect_add().returning(|_, _| Err(StoreError::other("the table is gone")));
-        let api = api(logs).await;
-        let app = init_service(App::new().configure(|config| configure(config, &api))).await;
+        let (services, settings) = api(logs).await;
+        let app = init_service(App::new().configure(|config| configure(config, &services, &settings))).await;
 
         let response = call_service(&app, a_request().to_request()).await;
 

@@ -2,13 +2,11 @@
 //! policy that goes with the first one makes browsers hold to that.
 
 use crate::answer::Format;
-use crate::api::Shared;
 use crate::error::ApiError;
 use crate::middleware::context::RequestContext;
-use crate::routes::{open, resource};
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, LOCATION, X_CONTENT_TYPE_OPTIONS};
-use actix_web::web::{Data, ServiceConfig};
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, Resource};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::web::Path;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use bytes::Bytes;
 use domain::error::StoreError;
 use std::borrow::Cow;
@@ -19,34 +17,12 @@ use utoipa_swagger_ui::{Config, SwaggerFile};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Adds the document and the pages, under the base path.
-pub(crate) fn configure(config: &mut ServiceConfig) {
-    config
-        .service(resource("/api/openapi.json", "GET, HEAD").route(open("openapi", document)))
-        .service(resource("/api/docs", "GET, HEAD").route(open("docs", index)))
-        .service(resource("/api/docs/start.js", "GET, HEAD").route(open("docs", start)));
-    for name in ["swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png"] {
-        let path = format!("/api/docs/{name}");
-        config.service(resource(&path, "GET, HEAD").route(open("docs", move || async move { asset(name) })));
-    }
-}
-
-/// Leads a browser that asks for the root to the pages.
-pub(crate) fn redirect(base_path: &str) -> Resource {
-    // Relative, so that it works with a proxy that adds a path prefix.
-    let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
-    resource("/", "GET, HEAD").route(open("docs", move || {
-        let location = location.clone();
-        async move { HttpResponse::TemporaryRedirect().insert_header((LOCATION, location)).finish() }
-    }))
-}
-
-async fn document(shared: Data<Shared>) -> HttpResponse {
-    HttpResponse::Ok().content_type(Format::Json.content_type()).body(shared.document.clone())
+pub(crate) async fn document(document: Bytes) -> HttpResponse {
+    HttpResponse::Ok().content_type(Format::Json.content_type()).body(document)
 }
 
 /// The page. What it links to is relative to the path as it was sent, for the same reason.
-async fn index(request: HttpRequest) -> HttpResponse {
+pub(crate) async fn index(request: HttpRequest) -> HttpResponse {
     let has_slash = RequestContext::of(&request).path().ends_with('/');
     let (document, here) = if has_slash { ("../openapi.json", "") } else { ("openapi.json", "docs/") };
     let page = include_str!("docs/index.html").replace("{document}", document).replace("{here}", here);
@@ -54,15 +30,15 @@ async fn index(request: HttpRequest) -> HttpResponse {
     answer.insert_header((CONTENT_SECURITY_POLICY, POLICY)).body(page)
 }
 
-async fn start() -> HttpResponse {
+pub(crate) async fn start() -> HttpResponse {
     page_of("text/javascript; charset=utf-8").body(include_str!("docs/start.js"))
 }
 
 /// A file of Swagger UI, which is kept compressed.
-fn asset(name: &'static str) -> Result<HttpResponse, ApiError> {
-    let found = utoipa_swagger_ui::serve(name, Arc::new(Config::from(""))).ok().flatten();
+pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let found = utoipa_swagger_ui::serve(&name, Arc::new(Config::from(""))).ok().flatten();
     let Some(SwaggerFile { bytes, content_type, gzpipped, .. }) = found else {
-        return Err(StoreError::Corrupt { what: "file of Swagger UI", id: name.to_owned() }.into());
+        return Err(StoreError::Corrupt { what: "file of Swagger UI", id: name.into_inner() }.into());
     };
     let bytes = match bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),

@@ -50,6 +50,12 @@ impl From<StoreError> for ApiError {
     }
 }
 
+impl From<Full> for ApiError {
+    fn from(full: Full) -> Self {
+        Self::TooManyUploads { full }
+    }
+}
+
 impl fmt::Display for ApiError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.message())

@@ -1,7 +1,6 @@
 //! What handlers are given: who calls, and the body.
 
 pub(crate) mod body;
-pub(crate) mod caller;
 pub(crate) mod coding;
 pub(crate) mod content_type;
 pub(crate) mod credentials;
@@ -10,3 +9,9 @@ pub(crate) mod json;
 pub(crate) mod lenient_json;
 pub(crate) mod multipart;
 pub(crate) mod part_heads;
+
+use actix_web::web::ReqData;
+use std::sync::Arc;
+
+/// Who calls. Only routes with [`authenticate`](crate::middleware::authenticate) have one.
+pub(crate) type Caller = ReqData<Arc<domain::caller::Caller>>;

@@ -1,46 +1,43 @@
-//! What operators ask: is the process alive, can it work, how is it doing?
+//! Is the server running, is it ready, how is it doing?
 
 use crate::answer::{Format, Message};
-use crate::api::Api;
 use crate::error::ApiError;
-use crate::openapi::{Responses, error_responses};
-use crate::routes::{open, resource};
+use crate::openapi::responses::{Responses, error_responses, refusals};
+use crate::services::Readiness;
 use actix_web::HttpResponse;
-use actix_web::web::{Data, ServiceConfig};
-use async_trait::async_trait;
+use actix_web::web::Data;
 use domain::error::StoreError;
 use std::sync::Arc;
 use utoipa::IntoResponses;
+
+const RUNNING: &str = "Server is running";
 
 const LIVE: &str = "Live";
 
 const READY: &str = "Ready";
 
-/// Whether the stores that the server needs can be reached.
-#[async_trait]
-pub trait Readiness: Send + Sync {
-    /// The error says what can't be reached, for the log.
-    async fn check(&self) -> Result<(), String>;
-}
-
 /// Renders all metrics in the text format of Prometheus.
-type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
+pub(crate) type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Adds health, which is at the root of both listeners, whatever the base path.
-pub(crate) fn configure(config: &mut ServiceConfig, readiness: Arc<dyn Readiness>) {
-    config
-        .app_data(Data::from(readiness))
-        .service(resource("/health/live", "GET, HEAD").route(open("health_live", live)))
-        .service(resource("/health/ready", "GET, HEAD").route(open("health_ready", ready)));
+/// Is the server running?
+///
+/// Clients ask this before they send anything, to see that they reach the server and are let in.
+#[utoipa::path(
+    get,
+    path = "/api/v2",
+    tag = "Server",
+    responses((status = 200, description = RUNNING, body = String, content_type = "application/json"), ServerStatusRefusals)
+)]
+pub(crate) async fn server_status() -> Message<'static> {
+    Message::new(RUNNING)
 }
 
-/// Adds what the operators' listener has.
-pub(crate) fn configure_ops(config: &mut ServiceConfig, api: &Api, metrics: Metrics) {
-    configure(config, Arc::clone(&api.services.readiness));
-    config
-        .app_data(api.shared.clone())
-        .app_data(Data::new(metrics))
-        .service(resource("/metrics", "GET, HEAD").route(open("metrics", render_metrics)));
+struct ServerStatusRefusals;
+
+impl IntoResponses for ServerStatusRefusals {
+    fn responses() -> Responses {
+        refusals([])
+    }
 }
 
 /// Is the process alive?
@@ -81,8 +78,8 @@ pub(crate) async fn ready(readiness: Data<dyn Readiness>) -> Result<Message<'sta
     }
 }
 
-async fn render_metrics(metrics: Data<Metrics>) -> HttpResponse {
-    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics())
+pub(crate) async fn metrics(render: Data<Metrics>) -> HttpResponse {
+    HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(render())
 }
 
 struct NotReady;

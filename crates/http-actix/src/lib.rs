@@ -8,7 +8,6 @@
 //! [`log`], [`resource`] or [`device`]. What goes wrong becomes an answer in [`error`].
 
 mod answer;
-mod api;
 mod device;
 mod docs;
 mod error;
@@ -25,12 +24,11 @@ mod resource;
 mod routes;
 mod run;
 mod server;
-mod server_status;
+mod services;
 mod uploads;
 
-pub use api::{Api, RefusalSink, Services, Settings};
-pub use health::Readiness;
 pub use middleware::client::Network;
 pub use routes::configure;
 pub use server::{HttpConfig, Serving, ServingHandle, serve};
-pub use uploads::UploadBounds;
+pub use services::{Readiness, RefusalSink, Services, Settings};
+pub use uploads::{UploadBounds, UploadLimit};

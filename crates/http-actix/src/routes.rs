@@ -1,124 +1,164 @@
 //! All routes.
 
-use crate::api::Api;
 use crate::error::ApiError;
+use crate::health::Metrics;
+use crate::log::crash_report::format_errors;
 use crate::middleware::authenticate::authenticate;
-use crate::middleware::context::{RefusalRecorder, RequestContext};
-use crate::{device, docs, health, log, resource, server_status};
+use crate::middleware::context::RequestContext;
+use crate::services::{Readiness, Services, Settings};
+use crate::{device, docs, health, log, openapi, resource};
 use actix_web::dev::ServiceRequest;
 use actix_web::guard::{Any, Get, Head};
+use actix_web::http::header::LOCATION;
 use actix_web::middleware::{Next, from_fn};
-use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{FromRequest, Handler, HttpResponse, Resource, Responder, Route, Scope};
+use actix_web::web::{self, Bytes, Data, ServiceConfig};
+use actix_web::{HttpResponse, Resource, Route, Scope};
 use domain::access::CredentialMessages;
 use std::sync::Arc;
+
+/// The methods of a path that is only read.
+const READ: &str = "GET, HEAD";
 
 /// Adds the routes of the API and of health.
 ///
 /// Paths are matched as they are written here: [`serve`](crate::serve) normalises them before (decision R8).
-pub fn configure(config: &mut ServiceConfig, api: &Api) {
-    let services = api.services.clone();
-    let base_path = base_path(&api.shared.settings.base_path);
+pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Arc<Settings>) {
+    let services = services.clone();
+    let base_path = base_path(&settings.base_path);
     config
-        .app_data(api.shared.clone())
+        .app_data(Data::from(Arc::clone(settings)))
         .app_data(Data::from(services.access))
         .app_data(Data::from(services.resources))
         .app_data(Data::from(services.logs))
         .app_data(Data::from(services.crash_reports))
         .app_data(Data::from(services.device_statuses))
-        .configure(|config| health::configure(config, services.readiness))
-        .configure(|config| {
-            if let Some(refusals) = &api.shared.settings.refusals {
-                config.app_data(RefusalRecorder(Arc::clone(refusals)));
-            }
-        })
-        .service(docs::redirect(&base_path))
-        .service(web::scope(&base_path).service(api_v2()).configure(docs::configure))
+        .configure(|config| configure_health(config, services.readiness))
+        .service(redirect_to_docs(&base_path))
+        .service(web::scope(&base_path).service(api_v2()).configure(|config| configure_docs(config, &base_path)))
         .default_service(web::to(not_found));
+    if let Some(refusals) = &settings.refusals {
+        config.app_data(Data::from(Arc::clone(refusals)));
+    }
+}
+
+/// Adds the routes of the operators' listener.
+pub(crate) fn configure_ops(
+    config: &mut ServiceConfig,
+    readiness: Arc<dyn Readiness>,
+    settings: &Arc<Settings>,
+    metrics: Metrics,
+) {
+    config
+        .app_data(Data::from(Arc::clone(settings)))
+        .app_data(Data::new(metrics))
+        .configure(|config| configure_health(config, readiness))
+        .service(resource("/metrics", READ).route(open("metrics", get().to(health::metrics))))
+        .default_service(web::to(not_found));
+}
+
+/// Health is at the root of both listeners, whatever the base path.
+fn configure_health(config: &mut ServiceConfig, readiness: Arc<dyn Readiness>) {
+    config
+        .app_data(Data::from(readiness))
+        .service(resource("/health/live", READ).route(open("health_live", get().to(health::live))))
+        .service(resource("/health/ready", READ).route(open("health_ready", get().to(health::ready))));
 }
 
 fn api_v2() -> Scope {
     web::scope("/api/v2")
-        .service(resource("", "GET, HEAD").route(get("server_status", server_status::server_status)))
+        .service(resource("", READ).route(authenticated("server_status", get().to(health::server_status))))
         .service(
             resource("/resource", "POST, DELETE")
-                .route(post("add_resource", resource::add::add_resource))
-                .route(delete("delete_resource", resource::delete::delete_without_guid)),
+                .route(authenticated("add_resource", web::post().to(resource::add::add_resource)))
+                .route(authenticated("delete_resource", web::delete().to(resource::delete::delete_without_guid))),
         )
-        .service(resource("/resource/list", "POST").route(post("list_resources", resource::list::list_resources)))
-        .service(resource("/resource/pmminfo", "POST").route(post("find_by_pmm", resource::pmm::find_by_pmm)))
         .service(
-            resource("/resource/info/{ResourceGUID}", "GET, HEAD")
-                .route(get("resource_info", resource::info::resource_info)),
+            resource("/resource/list", "POST")
+                .route(authenticated("list_resources", web::post().to(resource::list::list_resources))),
+        )
+        .service(
+            resource("/resource/pmminfo", "POST")
+                .route(authenticated("find_by_pmm", web::post().to(resource::pmm::find_by_pmm))),
+        )
+        .service(
+            resource("/resource/info/{ResourceGUID}", READ)
+                .route(authenticated("resource_info", get().to(resource::info::resource_info))),
         )
         .service(
             resource("/resource/{ResourceGUID}", "GET, HEAD, DELETE")
-                .route(get("get_file", resource::get_file::get_file))
-                .route(delete("delete_resource", resource::delete::delete_resource)),
+                .route(authenticated("get_file", get().to(resource::get_file::get_file)))
+                .route(authenticated("delete_resource", web::delete().to(resource::delete::delete_resource))),
         )
-        .service(resource("/log", "POST").route(post("add_log", log::add::add_log)))
-        .service(resource("/log/list", "POST").route(post("list_logs", log::list::list_logs)))
-        .service(resource("/log/crashreport", "POST").route(log::crash_report::route()))
+        .service(resource("/log", "POST").route(authenticated("add_log", web::post().to(log::add::add_log))))
+        .service(resource("/log/list", "POST").route(authenticated("list_logs", web::post().to(log::list::list_logs))))
+        .service(resource("/log/crashreport", "POST").route(add_crash_report()))
         .service(
             resource("/device/status", "POST")
-                .route(post("update_device_status", device::status::update_device_status)),
+                .route(authenticated("update_device_status", web::post().to(device::status::update_device_status))),
         )
 }
 
+/// It has its own messages for credentials, and errors in the format that the client accepts.
+fn add_crash_report() -> Route {
+    let route = web::post().to(log::crash_report::add_crash_report);
+    with_credentials("add_crash_report", CredentialMessages::CrashReport, route).wrap(from_fn(format_errors))
+}
+
+/// Adds the OpenAPI document and the pages that show it.
+fn configure_docs(config: &mut ServiceConfig, base_path: &str) {
+    let document = Bytes::from(openapi::document(base_path));
+    let document = get().to(move || docs::document(document.clone()));
+    config
+        .service(resource("/api/openapi.json", READ).route(open("openapi", document)))
+        .service(resource("/api/docs", READ).route(open("docs", get().to(docs::index))))
+        .service(resource("/api/docs/start.js", READ).route(open("docs", get().to(docs::start))))
+        .service(
+            resource(r"/api/docs/{name:swagger-ui-bundle\.js|swagger-ui\.css|favicon-32x32\.png}", READ)
+                .route(open("docs", get().to(docs::asset))),
+        );
+}
+
+/// Leads a browser that asks for the root to the pages.
+fn redirect_to_docs(base_path: &str) -> Resource {
+    // Relative, so that it works with a proxy that adds a path prefix.
+    let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
+    let redirect = move || {
+        let response = HttpResponse::TemporaryRedirect().insert_header((LOCATION, location.as_str())).finish();
+        async move { response }
+    };
+    resource("/", READ).route(open("docs", get().to(redirect)))
+}
+
 /// A path whose other methods are answered 405 with `allow` (decision R3).
-pub(crate) fn resource(path: &str, allow: &'static str) -> Resource {
+fn resource(path: &str, allow: &'static str) -> Resource {
     let refuse = move || async move { Err::<HttpResponse, _>(ApiError::MethodNotAllowed { allow }) };
     web::resource(path).default_service(web::to(refuse))
 }
 
-/// A GET of an authenticated caller; HEAD works too (decision R8).
-fn get<F, Args>(operation: &'static str, handler: F) -> Route
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + 'static,
-{
-    authenticated(operation, CredentialMessages::Common, get_or_head().to(handler))
-}
-
-fn post<F, Args>(operation: &'static str, handler: F) -> Route
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + 'static,
-{
-    authenticated(operation, CredentialMessages::Common, web::post().to(handler))
-}
-
-fn delete<F, Args>(operation: &'static str, handler: F) -> Route
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + 'static,
-{
-    authenticated(operation, CredentialMessages::Common, web::delete().to(handler))
+/// HEAD works where GET does (decision R8).
+fn get() -> Route {
+    web::route().guard(Any(Get()).or(Head()))
 }
 
 /// A route that asks for credentials before it reads any body. Logs and metrics call it `operation`.
-pub(crate) fn authenticated(operation: &'static str, messages: CredentialMessages, route: Route) -> Route {
+fn authenticated(operation: &'static str, route: Route) -> Route {
+    with_credentials(operation, CredentialMessages::Common, route)
+}
+
+fn with_credentials(operation: &'static str, messages: CredentialMessages, route: Route) -> Route {
     route.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| authenticate(operation, messages, request, next)))
 }
 
-/// A GET without credentials.
-pub(crate) fn open<F, Args>(operation: &'static str, handler: F) -> Route
-where
-    F: Handler<Args, Output: Responder + 'static>,
-    Args: FromRequest + 'static,
-{
-    get_or_head().to(handler).wrap(from_fn(move |request: ServiceRequest, next: Next<_>| {
+/// A route without credentials.
+fn open(operation: &'static str, route: Route) -> Route {
+    route.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| {
         RequestContext::of(request.request()).set_operation(operation);
         next.call(request)
     }))
 }
 
-fn get_or_head() -> Route {
-    web::route().guard(Any(Get()).or(Head()))
-}
-
 /// The answer to paths that no route has (decision R3).
-pub(crate) async fn not_found() -> Result<HttpResponse, ApiError> {
+async fn not_found() -> Result<HttpResponse, ApiError> {
     Err(ApiError::NotFound)
 }
 

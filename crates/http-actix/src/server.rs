@@ -1,13 +1,13 @@
 //! The two listeners: one for clients, one for operators.
 
-use crate::api::{Api, Services, Settings};
-use crate::health;
+use crate::health::Metrics;
 use crate::middleware::path::normalize_path;
 use crate::middleware::request_log::log_request;
-use crate::routes::configure;
+use crate::routes::{configure, configure_ops};
+use crate::services::{Services, Settings};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
-use actix_web::{App, HttpServer, web};
+use actix_web::{App, HttpServer};
 use futures_util::FutureExt;
 use futures_util::future::{join, try_join};
 use rustls::ServerConfig;
@@ -51,18 +51,18 @@ pub fn serve(
     services: Services,
     api: TcpListener,
     ops: TcpListener,
-    metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    metrics: Metrics,
 ) -> io::Result<Serving> {
     let HttpConfig { workers, max_connections, tls, settings } = config;
     let workers = workers.max(1);
     let read_timeout = settings.read_timeout;
-    let for_api = Api::new(services, settings);
-    let for_ops = for_api.clone();
+    let settings = Arc::new(settings);
+    let (readiness, for_ops) = (Arc::clone(&services.readiness), Arc::clone(&settings));
     // Connections inherit it: a client that stops reading its answer is cut off.
     SockRef::from(&api).set_tcp_user_timeout(Some(read_timeout))?;
     let server = HttpServer::new(move || {
         App::new()
-            .configure(|config| configure(config, &for_api))
+            .configure(|config| configure(config, &services, &settings))
             .wrap(from_fn(normalize_path))
             .wrap(from_fn(log_request))
     });
@@ -82,8 +82,7 @@ pub fn serve(
     };
     let ops_server = HttpServer::new(move || {
         App::new()
-            .configure(|config| health::configure_ops(config, &for_ops, Arc::clone(&metrics)))
-            .default_service(web::to(crate::routes::not_found))
+            .configure(|config| configure_ops(config, Arc::clone(&readiness), &for_ops, Arc::clone(&metrics)))
             .wrap(from_fn(normalize_path))
             .wrap(from_fn(log_request))
     });

@@ -1,13 +1,6 @@
 //! How many uploads run at once, of one organization and in all (ADR 43).
 
-use crate::error::ApiError;
-use crate::middleware::context::{RequestContext, shared};
-use actix_web::dev::Payload;
-use actix_web::{FromRequest, HttpRequest};
 use domain::caller::OrganizationId;
-use domain::error::StoreError;
-use futures_util::FutureExt;
-use futures_util::future::LocalBoxFuture;
 use metering::{Counted, GaugeHandle, catalog};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,12 +19,11 @@ pub struct UploadBounds {
 }
 
 /// The concurrency limits of uploads.
-#[derive(Clone)]
-pub(crate) struct UploadLimit {
+pub struct UploadLimit {
     of_organization: u32,
     all: Arc<Semaphore>,
     /// One for each organization that has uploaded since the start.
-    organizations: Arc<Mutex<HashMap<OrganizationId, Arc<Semaphore>>>>,
+    organizations: Mutex<HashMap<OrganizationId, Arc<Semaphore>>>,
     waiting: GaugeHandle,
     max_wait: Duration,
 }
@@ -50,18 +42,18 @@ pub(crate) enum Full {
 }
 
 impl UploadLimit {
-    pub(crate) fn new(bounds: UploadBounds) -> Self {
+    pub fn new(bounds: UploadBounds) -> Self {
         Self {
             of_organization: bounds.of_organization,
             all: semaphore(bounds.in_all),
-            organizations: Arc::default(),
+            organizations: Mutex::default(),
             waiting: catalog::QUEUE_DEPTH.with(["upload_line"]),
             max_wait: MAX_WAIT,
         }
     }
 
-    /// Waits for a permit of the organization, then for one of all: an organization that waits for its own is in nobody
-    /// else's way.
+    /// Waits for a permit of the organization, then for one of all: an organization that waits for its own is in no other's
+    /// way.
     pub(crate) async fn acquire(&self, organization: OrganizationId) -> Result<UploadPermit, Full> {
         let own = {
             let mut organizations = self.organizations.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,24 +79,10 @@ fn semaphore(bound: u32) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(if bound == 0 { Semaphore::MAX_PERMITS } else { bound as usize }))
 }
 
-impl FromRequest for UploadPermit {
-    type Error = ApiError;
-    type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let organization = RequestContext::of(request).caller().map(|caller| caller.organization);
-        let limit = shared(request).uploads.clone();
-        async move {
-            let organization = organization.ok_or_else(|| StoreError::other("the route has no authentication"))?;
-            limit.acquire(organization).await.map_err(|full| ApiError::TooManyUploads { full })
-        }
-        .boxed_local()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt;
 
     const ACME: OrganizationId = OrganizationId(1);
     const ZENITH: OrganizationId = OrganizationId(2);

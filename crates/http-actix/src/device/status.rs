@@ -5,10 +5,10 @@ mod tests;
 
 use crate::answer::Message;
 use crate::error::ApiError;
-use crate::extract::caller::Caller;
+use crate::extract::Caller;
 use crate::extract::json::{FromJson, Lenient, read_object};
 use crate::extract::lenient_json::AnyTypeJson;
-use crate::openapi::{Responses, refusals, words};
+use crate::openapi::responses::{Responses, refusals, words};
 use crate::run::run_to_completion;
 use actix_web::web::Data;
 use domain::device_status::{

@@ -2,7 +2,8 @@
 
 use super::coding::{Coding, Decoder};
 use crate::error::ApiError;
-use crate::middleware::context::{RequestContext, shared};
+use crate::middleware::context::RequestContext;
+use crate::services::Settings;
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_LENGTH;
@@ -40,7 +41,7 @@ impl Body {
         let payload = TimedPayload {
             payload: payload.take(),
             context: RequestContext::of(request),
-            read_timeout: shared(request).settings.read_timeout,
+            read_timeout: Settings::of(request).read_timeout,
             waiting: None,
         };
         Self(if coding == Coding::Identity { State::Plain(payload) } else { State::Encoded(payload, coding) })
@@ -102,7 +103,7 @@ pub(crate) fn check_length(request: &HttpRequest, coding: Coding, limit: u64) ->
 }
 
 /// The bytes of a body as they arrive.
-pub(super) struct TimedPayload {
+struct TimedPayload {
     payload: Payload,
     context: Rc<RequestContext>,
     read_timeout: Duration,

@@ -1,16 +1,13 @@
 //! Content codings of a body (decision R10). A small body may decode to a huge one: it is decoded only as it is taken,
 //! and windows are bounded.
 
-use super::body::TimedPayload;
 use super::headers::texts;
 use actix_web::http::header::{CONTENT_ENCODING, HeaderMap};
 use async_compression::tokio::bufread::{BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
 use async_compression::zstd::DParameter;
-use bytes::Bytes;
 use std::io::{self, Cursor};
 use std::pin::Pin;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio_util::io::StreamReader;
+use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt};
 
 /// The largest zstd window as a power of two: 8 MiB, the largest that its default levels use.
 const MAX_ZSTD_WINDOW: u32 = 23;
@@ -50,7 +47,7 @@ impl Coding {
     }
 
     /// Decodes `body`.
-    pub(super) async fn decoder(self, mut body: StreamReader<TimedPayload, Bytes>) -> io::Result<Decoder> {
+    pub(super) async fn decoder(self, mut body: impl AsyncBufRead + Unpin + 'static) -> io::Result<Decoder> {
         let mut start = Vec::with_capacity(2);
         (&mut body).take(2).read_to_end(&mut start).await?;
         let is_zlib = is_zlib(&start);

@@ -5,7 +5,7 @@ use super::coding::Coding;
 use super::content_type::require_json;
 use super::json;
 use crate::error::ApiError;
-use crate::middleware::context::shared;
+use crate::services::Settings;
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use domain::body::BodyError;
@@ -47,7 +47,7 @@ fn read<T: DeserializeOwned>(
     payload: &mut Payload,
     bad_coding: Reason,
 ) -> Result<impl Future<Output = Result<T, ApiError>> + use<T>, ApiError> {
-    let limit = shared(request).settings.limits.max_json_size;
+    let limit = Settings::of(request).limits.max_json_size;
     let coding = Coding::of(request.headers()).map_err(|detail| bad_coding.because(detail))?;
     check_length(request, coding, limit)?;
     let body = Body::new(request, payload, coding);

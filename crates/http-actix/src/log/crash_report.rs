@@ -2,20 +2,18 @@
 
 use crate::answer::{Format, Message, NAMESPACE};
 use crate::error::{ApiError, ERROR_DETAIL};
-use crate::extract::caller::Caller;
+use crate::extract::Caller;
 use crate::extract::headers::joined;
 use crate::extract::multipart::Multipart;
-use crate::openapi::{Responses, error_responses, with_credentials, words};
-use crate::routes::authenticated;
+use crate::openapi::responses::{Responses, error_responses, with_credentials, words};
 use crate::run::run_to_completion;
-use crate::uploads::UploadPermit;
+use crate::services::Settings;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use actix_web::middleware::{Next, from_fn};
-use actix_web::web::{self, Data};
-use actix_web::{Error, HttpRequest, HttpResponse, Route};
-use domain::access::CredentialMessages;
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpRequest, HttpResponse};
 use domain::crash_report::{AddCrashReport, CrashReportService};
 use domain::error::{Reason, RequiredHeader};
 use std::collections::BTreeMap;
@@ -27,12 +25,6 @@ use utoipa::{IntoResponses, ToSchema};
 const ADDED: &str = "Crash report successfully added";
 
 const REPORT_ID: &str = "Crash-Report-Id";
-
-/// The route, whose errors have the format that the client accepts too.
-pub(crate) fn route() -> Route {
-    let route = web::post().to(add_crash_report);
-    authenticated("add_crash_report", CredentialMessages::CrashReport, route).wrap(from_fn(format_errors))
-}
 
 /// Add a crash report
 ///
@@ -64,11 +56,12 @@ pub(crate) async fn add_crash_report(
     request: HttpRequest,
     caller: Caller,
     body: Multipart,
-    permit: UploadPermit,
+    settings: Data<Settings>,
     crash_reports: Data<CrashReportService>,
 ) -> Result<HttpResponse, ApiError> {
     let header = |name| joined(request.headers(), &HeaderName::from_static(name));
     let command = AddCrashReport::new(header("applicationname").as_deref(), header("os").as_deref());
+    let permit = settings.uploads.acquire(caller.organization).await?;
     let mut parts = body.parts();
     let accepted = run_to_completion(async move {
         let _permit = permit;
@@ -85,7 +78,7 @@ pub(crate) async fn add_crash_report(
 }
 
 /// Writes errors in the format that the client accepts (decision C5).
-async fn format_errors(
+pub(crate) async fn format_errors(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {

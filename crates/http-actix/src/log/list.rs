@@ -4,11 +4,11 @@
 mod tests;
 
 use crate::error::ApiError;
-use crate::extract::caller::Caller;
+use crate::extract::Caller;
 use crate::extract::json::{FromJson, Lenient, read_object};
 use crate::extract::lenient_json::LenientJson;
 use crate::list::{array, push_json};
-use crate::openapi::{Responses, refusals, words};
+use crate::openapi::responses::{Responses, refusals, words};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};

@@ -1,18 +1,20 @@
 //! Authentication of a route (interface part 5, decision R1): before any body is read, and after the path and the method
 //! are known, so that 404 and 405 need no credentials.
 
-use super::context::{RequestContext, shared};
+use super::context::RequestContext;
 use super::meters;
 use crate::error::ApiError;
 use crate::extract::credentials;
-use actix_web::Error;
+use crate::services::Settings;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use actix_web::{Error, HttpMessage};
 use domain::access::{AccessService, AuthenticationFailure, CredentialMessages, SentCredentials};
 use domain::caller::Caller;
 use domain::error::{Failure, Refusal};
+use std::sync::Arc;
 
 /// Calls the handler for the caller to whom the credentials belong.
 pub(crate) async fn authenticate(
@@ -25,6 +27,8 @@ pub(crate) async fn authenticate(
     context.set_operation(operation);
     match find_caller(&request, &context, messages).await {
         Ok(caller) => {
+            let caller = Arc::new(caller);
+            request.extensions_mut().insert(Arc::clone(&caller));
             context.set_caller(caller);
             drop(context);
             Ok(next.call(request).await?.map_into_boxed_body())
@@ -38,8 +42,7 @@ async fn find_caller(
     context: &RequestContext,
     messages: CredentialMessages,
 ) -> Result<Caller, ApiError> {
-    let shared = shared(request.request());
-    let (throttle, clock) = (&shared.settings.throttle, &shared.settings.clock);
+    let Settings { throttle, clock, .. } = &***Settings::of(request.request());
     let sent = &credentials::sent(request.headers());
     if let Some(wait) = context.client.and_then(|client| throttle.wait(client, sent, clock.now())) {
         return Err(ApiError::Throttled { wait });

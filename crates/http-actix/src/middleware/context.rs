@@ -4,16 +4,16 @@
 use super::client;
 use super::meters::{self, Finished};
 use super::trace;
-use crate::api::{RefusalSink, Shared};
 use crate::error::ApiError;
 use crate::extract::credentials;
+use crate::services::{RefusalSink, Settings};
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest};
 use domain::access::ClaimedComputer;
 use domain::caller::Caller;
-use domain::clock::IdSource;
+use domain::clock::{Clock, IdSource};
 use domain::refusal::{NewRefusal, Owner};
 use domain::text::cut;
 use opentelemetry::trace::TraceId;
@@ -42,9 +42,6 @@ pub(crate) struct Ending {
 /// The end of a request whose client hung up before it was answered. The status is for the log only.
 const HUNG_UP: Ending = Ending { status: 499, sent: 0, is_whole: false };
 
-/// Records refusals; an application without it records none.
-pub(crate) struct RefusalRecorder(pub(crate) Arc<dyn RefusalSink>);
-
 /// A request while it runs.
 pub(crate) struct RequestContext {
     pub(crate) request_id: String,
@@ -65,7 +62,7 @@ pub(crate) struct RequestContext {
     /// Bytes of its body so far.
     received: Cell<u64>,
     started: Instant,
-    shared: Data<Shared>,
+    clock: Arc<dyn Clock>,
 }
 
 impl RequestContext {
@@ -80,9 +77,8 @@ impl RequestContext {
     }
 
     fn begin(request: &HttpRequest) -> Self {
-        let shared = shared(request).clone();
+        let settings = Settings::of(request);
         let headers = request.headers();
-        let settings = &shared.settings;
         let peer = request.peer_addr().map(|peer| peer.ip());
         let client = peer.map(|peer| client::address(peer, headers, &settings.trusted_proxies));
         let request_id = request_id(headers, &*settings.ids);
@@ -116,7 +112,7 @@ impl RequestContext {
             ending: Cell::new(None),
             received: Cell::new(0),
             started: Instant::now(),
-            shared,
+            clock: Arc::clone(&settings.clock),
         }
     }
 
@@ -129,13 +125,9 @@ impl RequestContext {
         self.operation.set(operation);
     }
 
-    pub(crate) fn caller(&self) -> Option<&Arc<Caller>> {
-        self.caller.get()
-    }
-
-    pub(crate) fn set_caller(&self, caller: Caller) {
+    pub(crate) fn set_caller(&self, caller: Arc<Caller>) {
         // A request is authenticated once.
-        let _ = self.caller.set(Arc::new(caller));
+        let _ = self.caller.set(caller);
     }
 
     pub(crate) fn set_claimed(&self, computer: Option<ClaimedComputer>) {
@@ -167,16 +159,16 @@ impl RequestContext {
         }
     }
 
-    /// Hands a refusal to the recorder, if it is one that the client may have to mend.
+    /// Hands a refusal to the application's sink, if it is one that the client may have to mend.
     pub(crate) fn record(&self, error: &ApiError, request: &HttpRequest) {
-        let recorder = request.app_data::<RefusalRecorder>();
-        let Some((recorder, reason)) = recorder.zip(error.code().filter(|_| error.is_recorded())) else {
+        let sink = request.app_data::<Data<dyn RefusalSink>>();
+        let Some((sink, reason)) = sink.zip(error.code().filter(|_| error.is_recorded())) else {
             return;
         };
         let headers = request.headers();
         let address = self.client.map(|client| client.to_string());
         let refusal = NewRefusal {
-            at: self.shared.settings.clock.now(),
+            at: self.clock.now(),
             owner: Owner::Address(address.clone().unwrap_or_default()),
             operation: self.operation.get().to_owned(),
             credential: credentials::kind(headers),
@@ -191,7 +183,7 @@ impl RequestContext {
             detail: error.detail().to_string(),
             request_id: self.request_id.clone(),
         };
-        recorder.0.refused(match self.caller() {
+        sink.refused(match self.caller.get() {
             Some(caller) => refusal.of_caller(caller),
             None => refusal.of_stranger(&credentials::sent(headers), self.claimed.get()),
         });
@@ -204,7 +196,7 @@ impl Drop for RequestContext {
         let Ending { status, sent, is_whole } = self.ending.get().unwrap_or(HUNG_UP);
         let (operation, received, duration) = (self.operation.get(), self.received.get(), self.started.elapsed());
         meters::finished(Finished { operation, status, duration, received, sent });
-        let caller = self.caller();
+        let caller = self.caller.get();
         let organization = caller.map(|caller| caller.organization_name.as_str());
         tracing::info!(
             request_id = self.request_id,
@@ -234,11 +226,6 @@ impl Drop for RequestContext {
             self.span.record("otel.status_code", "ERROR");
         }
     }
-}
-
-/// What all requests of the application share.
-pub(crate) fn shared(request: &HttpRequest) -> &Data<Shared> {
-    request.app_data().expect("`configure` adds it")
 }
 
 /// The id that the client gave, if it is usable, else a fresh one (decision R4).

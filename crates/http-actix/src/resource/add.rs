@@ -5,14 +5,13 @@ mod tests;
 
 use crate::answer::Message;
 use crate::error::ApiError;
-use crate::extract::caller::Caller;
+use crate::extract::Caller;
 use crate::extract::headers::joined;
 use crate::extract::json::{FromJson, Lenient, Members, TextOnly, parse_object};
 use crate::extract::multipart::Multipart;
-use crate::middleware::context::shared;
-use crate::openapi::{Responses, refusals, words};
+use crate::openapi::responses::{Responses, refusals, words};
 use crate::run::run_to_completion;
-use crate::uploads::UploadPermit;
+use crate::services::Settings;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
 use actix_web::web::Data;
@@ -70,10 +69,11 @@ pub(crate) async fn add_resource(
     request: HttpRequest,
     caller: Caller,
     body: Multipart,
-    permit: UploadPermit,
+    settings: Data<Settings>,
     resources: Data<ResourceService>,
 ) -> Result<Message<'static>, ApiError> {
-    let limits = &shared(&request).settings.limits;
+    let permit = settings.uploads.acquire(caller.organization).await?;
+    let limits = &settings.limits;
     let limit = limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_ROOM);
     let mut parts = body.at_most(limit)?.parts();
     let timestamp = joined(request.headers(), &TIMESTAMP);

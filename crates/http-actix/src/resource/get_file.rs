@@ -4,9 +4,9 @@ use super::ResourcePath;
 use super::conditional::{Delivery, Validators, decide, http_date};
 use crate::answer::Format;
 use crate::error::ApiError;
-use crate::extract::caller::Caller;
-use crate::middleware::context::shared;
-use crate::openapi::{Responses, error_responses, refusals};
+use crate::extract::Caller;
+use crate::openapi::responses::{Responses, error_responses, refusals};
+use crate::services::Settings;
 use actix_web::body::{None as NoBody, SizedStream};
 use actix_web::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ContentType, ETAG, LastModified};
 use actix_web::http::{Method, StatusCode};
@@ -103,7 +103,7 @@ pub(crate) async fn get_file(
 /// An answer with what tells this state of the file from others.
 fn respond(status: StatusCode, file: &Validators, request: &HttpRequest) -> HttpResponseBuilder {
     // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
-    let shown = file.modified.min(shared(request).settings.clock.now());
+    let shown = file.modified.min(Settings::of(request).clock.now());
     let mut answer = HttpResponse::build(status);
     answer.insert_header((ETAG, format!("\"{}\"", file.checksum)));
     answer.insert_header(LastModified(http_date(shown)));

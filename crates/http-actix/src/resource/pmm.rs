@@ -5,10 +5,10 @@ mod tests;
 
 use super::info::{InfoBody, info};
 use crate::error::ApiError;
-use crate::extract::caller::Caller;
+use crate::extract::Caller;
 use crate::extract::json::Lenient;
 use crate::extract::lenient_json::AnyTypeJson;
-use crate::openapi::{Responses, refusals};
+use crate::openapi::responses::{Responses, refusals};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};

@@ -15,7 +15,7 @@ use domain::blob::BlobStore;
 use domain::fleet::Fleet;
 use domain::inspection::InspectionRepository;
 use domain::refusal::RefusalRepository;
-use http_actix::{HttpConfig, Settings};
+use http_actix::{HttpConfig, Settings, UploadLimit};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::net::TcpListener;
 use std::path::Path;
@@ -111,7 +111,7 @@ async fn serve(
         limits: config.limits,
         trusted_proxies: config.http.trusted_proxies.clone(),
         throttle: Throttle::new(config.abuse.max_failed_authentications, config.abuse.failure_window),
-        uploads: config.abuse.uploads,
+        uploads: UploadLimit::new(config.abuse.uploads),
         ids: wiring::ids(),
         clock: wiring::clock(),
         refusals: Some(Arc::new(recorder)),

@@ -26,7 +26,9 @@ use domain::log_entry::LogService;
 use domain::resource::ResourceService;
 use domain::testing::{CountingIds, FixedClock, a_fleet};
 use failing::Failing;
-use http_actix::{HttpConfig, Network, Readiness, RefusalSink, Services, ServingHandle, Settings, UploadBounds, serve};
+use http_actix::{
+    HttpConfig, Network, Readiness, RefusalSink, Services, ServingHandle, Settings, UploadBounds, UploadLimit, serve,
+};
 use kept::Kept;
 use std::any::Any;
 use std::net::{SocketAddr, TcpListener};
@@ -110,7 +112,7 @@ impl Server {
             limits: options.limits,
             trusted_proxies: options.trusted_proxies,
             throttle: Throttle::new(options.max_failed_authentications, Duration::from_mins(1)),
-            uploads: options.uploads,
+            uploads: UploadLimit::new(options.uploads),
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
             refusals: options.refusals,

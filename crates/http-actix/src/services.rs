@@ -1,11 +1,10 @@
-//! What all requests share: use cases and settings.
+//! What an application is made of: use cases and settings.
 
-use crate::health::Readiness;
 use crate::middleware::client::Network;
-use crate::openapi;
-use crate::uploads::{UploadBounds, UploadLimit};
+use crate::uploads::UploadLimit;
+use actix_web::HttpRequest;
 use actix_web::web::Data;
-use bytes::Bytes;
+use async_trait::async_trait;
 use domain::access::{AccessService, Throttle};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
@@ -28,6 +27,13 @@ pub struct Services {
     pub readiness: Arc<dyn Readiness>,
 }
 
+/// Whether the stores that the server needs can be reached.
+#[async_trait]
+pub trait Readiness: Send + Sync {
+    /// The error says what can't be reached, for the log.
+    async fn check(&self) -> Result<(), String>;
+}
+
 /// How requests are treated.
 pub struct Settings {
     /// Prefix before `/api/v2`, with or without slashes around.
@@ -39,8 +45,8 @@ pub struct Settings {
     pub trusted_proxies: Vec<Network>,
     /// Limits how often a client may fail to authenticate (ADR 42).
     pub throttle: Throttle,
-    /// How many uploads may run at once (ADR 43).
-    pub uploads: UploadBounds,
+    /// Limits how many uploads run at once (ADR 43).
+    pub uploads: UploadLimit,
     pub ids: Arc<dyn IdSource>,
     pub clock: Arc<dyn Clock>,
     /// Records refusals for the operator; `None` records none.
@@ -52,30 +58,9 @@ pub trait RefusalSink: Send + Sync {
     fn refused(&self, refusal: NewRefusal);
 }
 
-/// The use cases and settings of an application. Clones share them.
-#[derive(Clone)]
-pub struct Api {
-    pub(crate) services: Services,
-    pub(crate) shared: Data<Shared>,
-}
-
-impl Api {
-    /// Puts `services` behind the interface.
-    #[must_use]
-    pub fn new(services: Services, settings: Settings) -> Self {
-        let shared = Shared {
-            document: openapi::document(&settings.base_path).into(),
-            uploads: UploadLimit::new(settings.uploads),
-            settings,
-        };
-        Self { services, shared: Data::new(shared) }
+impl Settings {
+    /// The settings of the application that serves `request`.
+    pub(crate) fn of(request: &HttpRequest) -> &Data<Self> {
+        request.app_data().expect("`configure` adds it")
     }
-}
-
-/// Settings, and what is counted over all requests.
-pub(crate) struct Shared {
-    pub(crate) settings: Settings,
-    pub(crate) uploads: UploadLimit,
-    /// The OpenAPI document.
-    pub(crate) document: Bytes,
 }
