@@ -17,7 +17,7 @@ use utoipa_swagger_ui::{Config, SwaggerFile};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
                       img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-pub(crate) async fn document(document: Bytes) -> HttpResponse {
+pub(crate) fn document(document: Bytes) -> HttpResponse {
     HttpResponse::Ok().content_type(Format::Json.content_type()).body(document)
 }
 

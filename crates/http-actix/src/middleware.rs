@@ -3,7 +3,6 @@
 pub(crate) mod authenticate;
 pub(crate) mod client;
 pub(crate) mod context;
-pub(crate) mod meters;
 pub(crate) mod path;
 pub(crate) mod request_log;
 pub(crate) mod trace;

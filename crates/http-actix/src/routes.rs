@@ -14,6 +14,7 @@ use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Bytes, Data, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route, Scope};
 use domain::access::CredentialMessages;
+use std::future::ready;
 use std::sync::Arc;
 
 /// The methods of a path that is only read.
@@ -107,7 +108,7 @@ fn add_crash_report() -> Route {
 /// Adds the OpenAPI document and the pages that show it.
 fn configure_docs(config: &mut ServiceConfig, base_path: &str) {
     let document = Bytes::from(openapi::document(base_path));
-    let document = get().to(move || docs::document(document.clone()));
+    let document = get().to(move || ready(docs::document(document.clone())));
     config
         .service(resource("/api/openapi.json", READ).route(open("openapi", document)))
         .service(resource("/api/docs", READ).route(open("docs", get().to(docs::index))))
@@ -122,10 +123,8 @@ fn configure_docs(config: &mut ServiceConfig, base_path: &str) {
 fn redirect_to_docs(base_path: &str) -> Resource {
     // Relative, so that it works with a proxy that adds a path prefix.
     let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
-    let redirect = move || {
-        let response = HttpResponse::TemporaryRedirect().insert_header((LOCATION, location.as_str())).finish();
-        async move { response }
-    };
+    let redirect =
+        move || ready(HttpResponse::TemporaryRedirect().insert_header((LOCATION, location.as_str())).finish());
     resource("/", READ).route(open("docs", get().to(redirect)))
 }
 

@@ -1,4 +1,4 @@
-// Draws the document that the page names. Swagger UI is told to ask no validator of others.
+// Draws the document that the page names. No validator of another server is asked.
 SwaggerUIBundle({
   url: new URL(document.currentScript.dataset.document, document.baseURI).href,
   dom_id: "#swagger-ui",

@@ -1,79 +1,49 @@
 //! The body of a request: read with a time limit for each wait, counted and decoded.
 
-use super::coding::{Coding, Decoder};
+use super::coding::Coding;
 use crate::error::ApiError;
 use crate::middleware::context::RequestContext;
 use crate::services::Settings;
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
 use actix_web::http::header::CONTENT_LENGTH;
-use actix_web::rt::time::{Sleep, sleep};
-use bytes::{Bytes, BytesMut};
+use actix_web::rt::time::timeout;
+use bytes::Bytes;
 use domain::body::BodyError;
 use domain::error::Reason;
-use futures_util::{Stream, StreamExt};
-use std::future::Future;
+use futures_util::stream::{self, LocalBoxStream, Stream};
+use futures_util::{StreamExt, TryFutureExt};
 use std::io;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
-use tokio_util::io::StreamReader;
+use tokio_util::io::{ReaderStream, StreamReader};
 
 /// Bytes that are decoded at once.
 const DECODED_CHUNK: usize = 64 * 1024;
 
 /// A body that is read chunk by chunk.
-pub(crate) struct Body(State);
-
-enum State {
-    Plain(TimedPayload),
-    /// Encoded; decoding begins with the first chunk.
-    Encoded(TimedPayload, Coding),
-    Decoding(Decoder),
-    Ended,
-}
+pub(crate) struct Body(LocalBoxStream<'static, io::Result<Bytes>>);
 
 impl Body {
     /// The body of `request`.
     pub(crate) fn new(request: &HttpRequest, payload: &mut Payload, coding: Coding) -> Self {
-        let payload = TimedPayload {
-            payload: payload.take(),
-            context: RequestContext::of(request),
-            read_timeout: Settings::of(request).read_timeout,
-            waiting: None,
-        };
-        Self(if coding == Coding::Identity { State::Plain(payload) } else { State::Encoded(payload, coding) })
+        let read_timeout = Settings::of(request).read_timeout;
+        let received = read(payload.take(), RequestContext::of(request), read_timeout).boxed_local();
+        if coding == Coding::Identity {
+            return Self(received);
+        }
+        let decoder = coding.decoder(StreamReader::new(received));
+        let chunks = decoder.map_ok(|decoder| ReaderStream::with_capacity(decoder, DECODED_CHUNK));
+        Self(chunks.try_flatten_stream().boxed_local())
     }
 
-    /// The next decoded bytes; `None` at the end.
+    /// The next decoded bytes; `None` at the end. After an error there are no more.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, BodyError> {
-        let next = self.try_chunk().await;
-        if !matches!(next, Ok(Some(_))) {
-            self.0 = State::Ended;
-        }
+        let next = self.0.next().await.transpose();
         next.map_err(|error| match error.get_ref().and_then(|cause| cause.downcast_ref::<BodyError>()) {
             Some(cause) => cause.clone(),
             None => BodyError::Malformed(format!("the body can't be decoded: {error}")),
         })
-    }
-
-    async fn try_chunk(&mut self) -> io::Result<Option<Bytes>> {
-        if let State::Encoded(..) = self.0
-            && let State::Encoded(payload, coding) = std::mem::replace(&mut self.0, State::Ended)
-        {
-            self.0 = State::Decoding(coding.decoder(StreamReader::new(payload)).await?);
-        }
-        match &mut self.0 {
-            State::Plain(payload) => payload.next().await.transpose(),
-            State::Decoding(decoder) => {
-                let mut buffer = BytesMut::with_capacity(DECODED_CHUNK);
-                let read = decoder.read_buf(&mut buffer).await?;
-                Ok((read > 0).then(|| buffer.freeze()))
-            }
-            State::Encoded(..) | State::Ended => Ok(None),
-        }
     }
 
     /// All of the body, if it has at most `limit` decoded bytes.
@@ -102,41 +72,29 @@ pub(crate) fn check_length(request: &HttpRequest, coding: Coding, limit: u64) ->
     }
 }
 
-/// The bytes of a body as they arrive.
-struct TimedPayload {
+/// The bytes of a body as they arrive. A client that sends none for `read_timeout` is given up.
+fn read(
     payload: Payload,
     context: Rc<RequestContext>,
     read_timeout: Duration,
-    /// Runs while the client keeps us waiting.
-    waiting: Option<Pin<Box<Sleep>>>,
-}
-
-impl Stream for TimedPayload {
-    type Item = io::Result<Bytes>;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match self.payload.poll_next_unpin(cx) {
-            Poll::Ready(Some(Ok(chunk))) => {
-                self.waiting = None;
-                self.context.count_received(chunk.len());
-                Poll::Ready(Some(Ok(chunk)))
+) -> impl Stream<Item = io::Result<Bytes>> + 'static {
+    stream::try_unfold((payload, context), move |(mut payload, context)| async move {
+        let next = timeout(read_timeout, payload.next()).await;
+        let received = context.received();
+        match next {
+            Ok(Some(Ok(chunk))) => {
+                context.count_received(chunk.len());
+                Ok(Some((chunk, (payload, context))))
             }
-            Poll::Ready(Some(Err(error))) => {
-                let read = self.context.received();
-                let error = BodyError::Malformed(format!("the body broke off after {read} bytes: {error}"));
-                Poll::Ready(Some(Err(io::Error::other(error))))
-            }
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => {
-                let read_timeout = self.read_timeout;
-                let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(read_timeout)));
-                if waiting.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                let (read, seconds) = (self.context.received(), read_timeout.as_secs_f64());
-                let error = BodyError::TimedOut(format!("nothing came for {seconds} s after {read} bytes of the body"));
-                Poll::Ready(Some(Err(io::Error::other(error))))
+            Ok(None) => Ok(None),
+            Ok(Some(Err(error))) => Err(io::Error::other(BodyError::Malformed(format!(
+                "the body broke off after {received} bytes: {error}"
+            )))),
+            Err(_) => {
+                let seconds = read_timeout.as_secs_f64();
+                let detail = format!("nothing came for {seconds} s after {received} bytes of the body");
+                Err(io::Error::other(BodyError::TimedOut(detail)))
             }
         }
-    }
+    })
 }

@@ -62,7 +62,7 @@ impl<S> PartHeads<S> {
         }
     }
 
-    /// What of the held bytes may be passed on; `None` until more have arrived.
+    /// The held bytes that may be passed on; `None` until more have arrived.
     fn next_piece(&mut self) -> Piece {
         match self.place {
             Place::Preamble => self.preamble(),

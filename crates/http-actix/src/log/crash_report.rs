@@ -117,7 +117,7 @@ impl IntoResponses for Added {
         let uuid = SchemaFormat::Custom("uuid".to_owned());
         let uuid = ObjectBuilder::new().schema_type(Type::String).format(Some(uuid));
         let id = HeaderBuilder::new().description(Some("Names the report.")).schema(Some(uuid));
-        let detail = HeaderBuilder::new().description(Some("What of the report was dropped, and why."));
+        let detail = HeaderBuilder::new().description(Some("Which part of the report was dropped, and why."));
         let response = ResponseBuilder::new()
             .description(ADDED)
             .header(REPORT_ID, id.build())

@@ -2,7 +2,6 @@
 //! are known, so that 404 and 405 need no credentials.
 
 use super::context::RequestContext;
-use super::meters;
 use crate::error::ApiError;
 use crate::extract::credentials;
 use crate::services::Settings;
@@ -14,6 +13,7 @@ use actix_web::{Error, HttpMessage};
 use domain::access::{AccessService, AuthenticationFailure, CredentialMessages, SentCredentials};
 use domain::caller::Caller;
 use domain::error::{Failure, Refusal};
+use metering::catalog;
 use std::sync::Arc;
 
 /// Calls the handler for the caller to whom the credentials belong.
@@ -51,7 +51,7 @@ async fn find_caller(
     let found = access.authenticate(sent, messages).await;
     if let Err(AuthenticationFailure { failure: Failure::Refused(refusal), computer }) = &found {
         context.set_claimed(*computer);
-        meters::authentication_failed(refusal.reason.code());
+        catalog::AUTHENTICATION_FAILURES.with([refusal.reason.code()]).increment(1);
         log_failure(context, sent, refusal);
     }
     let was_looked_up = found.as_ref().err().is_none_or(AuthenticationFailure::is_wrong);

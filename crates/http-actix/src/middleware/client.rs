@@ -48,8 +48,8 @@ impl Network {
 }
 
 /// The client of a request. Each proxy adds the address that is connected to it at the end of `X-Forwarded-For` or
-/// `Forwarded`, so from there back the first that is no trusted proxy is the client: what stands before anybody can
-/// have written.
+/// `Forwarded`, so from there back the first that is no trusted proxy is the client: any client can have
+/// written the ones before it.
 ///
 /// A proxy writes one of the two headers and may hand on the other as the client made it up. So where they name
 /// different clients, neither is believed.
@@ -86,7 +86,7 @@ fn parse_named(text: &str) -> Option<IpAddr> {
 
 /// The address of an element of `Forwarded`, such as `for="[2001:db8::5]:80";proto=https` (RFC 7239).
 fn parse_forwarded(element: &str) -> Option<IpAddr> {
-    // `parameter` looks behind the first semicolon.
+    // `parameter` begins after the first semicolon.
     parse_named(&parameter(&format!(";{element}"), "for")?)
 }
 

@@ -2,7 +2,6 @@
 //! are recorded, once for each request, however it ended (decisions R4, A9).
 
 use super::client;
-use super::meters::{self, Finished};
 use super::trace;
 use crate::error::ApiError;
 use crate::extract::credentials;
@@ -16,6 +15,7 @@ use domain::caller::Caller;
 use domain::clock::{Clock, IdSource};
 use domain::refusal::{NewRefusal, Owner};
 use domain::text::cut;
+use metering::catalog;
 use opentelemetry::trace::TraceId;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
@@ -97,7 +97,7 @@ impl RequestContext {
             platen.organization = Empty,
             error.r#type = Empty,
         );
-        meters::started();
+        catalog::HTTP_REQUESTS_RUNNING.with([]).increment(1.0);
         Self {
             trace: trace::join(&span, headers),
             request_id,
@@ -155,7 +155,7 @@ impl RequestContext {
         }
         if let Some(reason) = error.code() {
             self.refusal.set(Some(reason));
-            meters::refused(reason);
+            catalog::REFUSALS.with([reason]).increment(1);
         }
     }
 
@@ -195,7 +195,11 @@ impl Drop for RequestContext {
         let _entered = self.span.enter();
         let Ending { status, sent, is_whole } = self.ending.get().unwrap_or(HUNG_UP);
         let (operation, received, duration) = (self.operation.get(), self.received.get(), self.started.elapsed());
-        meters::finished(Finished { operation, status, duration, received, sent });
+        catalog::HTTP_REQUESTS_RUNNING.with([]).decrement(1.0);
+        catalog::HTTP_REQUESTS.with([operation, &status.to_string()]).increment(1);
+        catalog::HTTP_REQUEST_DURATION.with([operation]).record(duration);
+        catalog::HTTP_RECEIVED.with([operation]).increment(received);
+        catalog::HTTP_SENT.with([operation]).increment(sent);
         let caller = self.caller.get();
         let organization = caller.map(|caller| caller.organization_name.as_str());
         tracing::info!(

@@ -1,5 +1,5 @@
-//! What of a file a request asks for: all, a range, or nothing because the client has it; and whether the file is the
-//! one that the client means (decision T17).
+//! Conditional requests and ranges: whether the file is the one that the client means, and whether to answer all of it, a
+//! range, or only that the client has it (decision T17).
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use domain::timestamp::Timestamp;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What tells one state of a file from another.
+/// What differs between two states of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Validators {
     /// Its ETag, in quotation marks.

@@ -100,7 +100,7 @@ pub(crate) async fn get_file(
     Ok(answer.body(SizedStream::new(length, content)))
 }
 
-/// An answer with what tells this state of the file from others.
+/// An answer with the validators of the file.
 fn respond(status: StatusCode, file: &Validators, request: &HttpRequest) -> HttpResponseBuilder {
     // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
     let shown = file.modified.min(Settings::of(request).clock.now());
