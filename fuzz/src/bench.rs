@@ -1,6 +1,7 @@
 //! The use cases over stores in memory, so that an input runs in microseconds.
 
 use bytes::Bytes;
+use domain::blob::Uploads;
 use domain::body::PartSource;
 use domain::caller::OrganizationId;
 use domain::error::{Failure, Outcome, Reason};
@@ -43,6 +44,10 @@ impl Bench {
         let bench = Self::new();
         block_on(bench.store.apply(&a_fleet(), &[], at(0))).expect("the fleet of the tests is one");
         bench
+    }
+
+    pub(crate) fn uploads(&self) -> Uploads {
+        Uploads::new(self.blobs.clone(), self.store.clone(), self.clock.clone(), self.ids.clone())
     }
 
     /// Every content that is stored.

@@ -8,7 +8,6 @@ use domain::crash_report::{AddCrashReport, CrashReportRepository, CrashReportSer
 use domain::error::Reason;
 use domain::testing::a_caller;
 use futures_executor::block_on;
-use std::sync::Arc;
 
 /// What is stored after a body, and what is answered.
 type Left = (Result<Option<String>, Reason>, Option<StoredCrashReport>, Vec<Bytes>);
@@ -27,9 +26,7 @@ pub fn crash_report(input: &[u8]) {
 
 fn add(pieces: Vec<Bytes>) -> Left {
     let (bench, caller) = (Bench::new(), a_caller(ACME));
-    let (store, blobs) = (Arc::clone(&bench.store), Arc::clone(&bench.blobs));
-    let (clock, ids) = (Arc::clone(&bench.clock), Arc::clone(&bench.ids));
-    let service = CrashReportService::new(store.clone(), blobs, store, clock, ids, LIMITS);
+    let service = CrashReportService::new(bench.store.clone(), bench.uploads(), LIMITS);
     let command = AddCrashReport::new(Some("a\0b"), None);
     let outcome = receive(pieces, async |mut parts| service.add(&caller, command, &mut *parts).await);
     let refused = refusal(&outcome);

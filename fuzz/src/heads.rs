@@ -14,9 +14,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
 
 /// The checksum of the file that is asked for, as it is answered.
-static CHECKSUM: LazyLock<Sha1Checksum> = LazyLock::new(|| {
-    Sha1Checksum::parse("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA").expect("it has forty digits")
-});
+static CHECKSUM: LazyLock<Sha1Checksum> =
+    LazyLock::new(|| Sha1Checksum::parse("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA").expect("it has forty digits"));
 
 /// Nothing that is fuzzed here changes it.
 static FLEET: LazyLock<Arc<InMemoryStore>> = LazyLock::new(|| {
@@ -60,7 +59,10 @@ fn callers(head: &Head) {
                     other => panic!("{other} isn't registered"),
                 };
                 let mut values = sent.mis_key.iter().chain(&sent.hardware_hash);
-                assert!(values.any(|value| own.iter().any(|key| value.contains(key))), "no caller is admitted without a key");
+                assert!(
+                    values.any(|value| own.iter().any(|key| value.contains(key))),
+                    "no caller is admitted without a key"
+                );
                 assert!(caller.user.is_some() || caller.computer.is_some());
                 assert!(caller.application_version.chars().count() <= 64);
             }

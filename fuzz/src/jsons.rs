@@ -11,7 +11,6 @@ use futures_executor::{block_on, block_on_stream};
 use http_actix::fuzzing;
 use serde_json::Value;
 use std::fmt::Debug;
-use std::sync::Arc;
 
 /// A body is read as the standard says, and what of it is stored obeys the rules.
 pub fn json(body: &[u8]) {
@@ -127,8 +126,7 @@ fn status(body: &[u8]) -> (Option<Reason>, Option<DeviceStatus>) {
 /// Lists resources and looks one up.
 fn resources(body: &[u8]) -> (Result<usize, Reason>, Option<Reason>) {
     let (bench, caller) = (Bench::registered(), a_caller(ACME));
-    let (store, blobs, ids) = (Arc::clone(&bench.store), Arc::clone(&bench.blobs), Arc::clone(&bench.ids));
-    let service = ResourceService::new(store.clone(), blobs, store, bench.clock.clone(), ids, LIMITS);
+    let service = ResourceService::new(bench.store.clone(), bench.uploads(), LIMITS);
     let filter = fuzzing::list_filter(body);
     let listed = match refusal(&filter) {
         Some(refused) => Err(refused),

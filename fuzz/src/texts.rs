@@ -25,14 +25,14 @@ pub fn text(input: &[u8]) {
     matching(value, value);
 }
 
-/// Decisions T2, T3.
+/// Decisions T2, T3: years 1 to 9999 in UTC.
 fn moment(text: &str) {
     let read = Timestamp::parse(text);
     // The separator of the standard is a T; the other forms are our own.
     let standard =
         OffsetDateTime::parse(text, &Rfc3339).ok().filter(|_| text.as_bytes()[10].eq_ignore_ascii_case(&b'T'));
     let in_utc = standard.and_then(|standard| standard.checked_to_offset(UtcOffset::UTC));
-    if let Some(standard) = in_utc.filter(|standard| (0..=9999).contains(&standard.year())) {
+    if let Some(standard) = in_utc.filter(|standard| (1..=9999).contains(&standard.year())) {
         let micros = standard.unix_timestamp_nanos().div_euclid(1000);
         assert_eq!(read.map(|read| i128::from(read.as_micros())), Some(micros), "{text}");
     }

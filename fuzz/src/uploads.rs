@@ -12,7 +12,6 @@ use domain::text::is_blank;
 use futures_executor::{block_on, block_on_stream};
 use http_actix::fuzzing::read_description;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Stands in a body for the checksum of its file, which no fuzzer guesses.
 const CHECKSUM: &[u8; 40] = &[b'0'; 40];
@@ -38,7 +37,7 @@ pub fn upload(input: &[u8]) {
 
 fn add(pieces: Vec<Bytes>, timestamp: Option<&str>) -> Left {
     let (bench, caller) = (Bench::new(), a_caller(ACME));
-    let service = service(&bench);
+    let service = ResourceService::new(bench.store.clone(), bench.uploads(), LIMITS);
     let outcome =
         receive(pieces, async |mut parts| service.store(&caller, timestamp, &mut *parts, &read_description).await);
     let listed = [Domain::Private, Domain::Public].map(|domain| ListFilter { types: None, domain });
@@ -49,12 +48,6 @@ fn add(pieces: Vec<Bytes>, timestamp: Option<&str>) -> Left {
         found.expect("a store in memory works").expect("what is listed is there")
     });
     (refusal(&outcome), stored.collect(), bench.contents())
-}
-
-fn service(bench: &Bench) -> ResourceService {
-    let (store, blobs) = (Arc::clone(&bench.store), Arc::clone(&bench.blobs));
-    let (clock, ids) = (Arc::clone(&bench.clock), Arc::clone(&bench.ids));
-    ResourceService::new(store.clone(), blobs, store, clock, ids, LIMITS)
 }
 
 fn check((refused, stored, contents): &Left) {

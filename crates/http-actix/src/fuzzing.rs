@@ -66,7 +66,7 @@ pub fn read_description(text: &[u8]) -> Outcome<StoreResourceInput> {
     add::read_description(text)
 }
 
-fn command<Body: DeserializeOwned + Default, Command: TryFrom<Body, Error = Failure>>(body: &[u8]) -> Outcome<Command> {
+fn command<Body: DeserializeOwned, Command: TryFrom<Body, Error = Failure>>(body: &[u8]) -> Outcome<Command> {
     json::parse::<Body>(body).map_err(|problem| Reason::JsonInvalid.because(problem))?.try_into()
 }
 
