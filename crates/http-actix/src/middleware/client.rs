@@ -48,8 +48,7 @@ impl Network {
 }
 
 /// The client of a request. Each proxy adds the address that is connected to it at the end of `X-Forwarded-For` or
-/// `Forwarded`, so from there back the first that is no trusted proxy is the client: any client can have
-/// written the ones before it.
+/// `Forwarded`. So the last address that is no trusted proxy is the client; those before it may be invented.
 ///
 /// A proxy writes one of the two headers and may hand on the other as the client made it up. So where they name
 /// different clients, neither is believed.
