@@ -3,13 +3,13 @@
 mod list;
 mod stack;
 
-use super::export::{Destination, Folder, Names};
+use super::export::{Destination, FileNames, Folder};
 use super::failure::Failure;
 use super::listing::json_line;
-use super::look::look;
-use super::names::{self, Beginning, Computers, Register};
+use super::lookup::{self, Computers, Organizations};
 use super::output::Out;
-use super::table::{Cell, Column, Screen, Table};
+use super::query;
+use super::table::{Cell, Column, Table};
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -53,7 +53,7 @@ pub(super) enum CrashesCommand {
 #[derive(Debug, Args)]
 pub(super) struct Report {
     /// Id of the report, as its client got it in the header Crash-Report-Id, or the beginning of the id
-    #[arg(value_name = "ID", value_parser = names::id)]
+    #[arg(value_name = "ID", value_parser = lookup::id)]
     id: String,
     /// Only if it is of this organization
     #[arg(long, value_name = "NAME")]
@@ -61,20 +61,20 @@ pub(super) struct Report {
 }
 
 pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<ExitCode, Failure> {
-    look(config, async |database, out| {
+    query::run(config, async |database, out| {
         let inspection = database.inspection();
         let blobs = || wiring::open_blobs(&config.blobs);
         match command {
             CrashesCommand::List(asked) => {
-                let register = Register::read(&inspection, asked.look.organization.as_deref()).await?;
-                let computers = Computers::read(&wiring::fleet_service(database), &register).await?;
+                let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
+                let computers = Computers::read(&wiring::fleet_service(database), &organizations).await?;
                 let blobs = blobs().await?;
-                let list = list::CrashList { inspection: &inspection, blobs: &*blobs, register, computers };
-                list.write(&asked, Screen::of_stdout(), out).await
+                let list = list::CrashList { inspection: &inspection, blobs: &*blobs, organizations, computers };
+                list.write(&asked, out).await
             }
             CrashesCommand::Show { report, json } => {
                 let found = find(&inspection, &report).await?;
-                show(&*blobs().await?, &found, json, Screen::of_stdout(), out).await
+                show(&*blobs().await?, &found, json, out).await
             }
             CrashesCommand::Export { report, folder, force } => {
                 let Found { report, .. } = find(&inspection, &report).await?;
@@ -109,29 +109,18 @@ struct Found {
 }
 
 async fn find(inspection: &dyn InspectionRepository, asked: &Report) -> Result<Found> {
-    let register = Register::read(inspection, asked.organization.as_deref()).await?;
-    let id = match CrashReportId::parse(&asked.id) {
-        Some(id) => id,
-        None => find_id(inspection, &register, &asked.id).await?,
-    };
+    let organizations = Organizations::read(inspection, asked.organization.as_deref()).await?;
+    let reports = inspection.crash_reports(organizations.ids(), CrashReportFilter::default());
+    let ids = reports.map_ok(|found| found.report.id);
+    let id = CrashReportId::from(lookup::whole_id(&asked.id, "crash report", ids).await?);
     let found = inspection.find_crash_report(id).await?;
-    match found.filter(|(organization, _)| register.knows(*organization)) {
-        Some((organization, report)) => Ok(Found { organization: register.name(organization).to_owned(), report }),
+    match found.filter(|(organization, _)| organizations.contains(*organization)) {
+        Some((organization, report)) => Ok(Found { organization: organizations.name(organization).to_owned(), report }),
         None => bail!("there is no crash report {id}"),
     }
 }
 
-/// The one id that begins so.
-async fn find_id(inspection: &dyn InspectionRepository, register: &Register, text: &str) -> Result<CrashReportId> {
-    let mut beginning = Beginning::parse(text).with_context(|| format!("there is no crash report {text}"))?;
-    let mut reports = inspection.crash_reports(register.ids(), CrashReportFilter::default());
-    while let Some(found) = reports.try_next().await? {
-        beginning.add(&found.report.id);
-    }
-    CrashReportId::parse(&beginning.only("crash report")?).context("the id of the crash report is damaged")
-}
-
-async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Screen, out: &mut Out<'_>) -> Result<()> {
+async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, out: &mut Out<'_>) -> Result<()> {
     let Found { organization, report } = found;
     let call_stack = report.parts.iter().find(|part| part.place == PartRole::CallStack);
     if as_json {
@@ -156,7 +145,7 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, screen: Scree
     ];
     values::facts(out, &facts)?;
     out.line("")?;
-    let mut table = Table::new(PART_COLUMNS, screen);
+    let mut table = Table::new(PART_COLUMNS, out.screen());
     for part in &report.parts {
         let text = |text: &Option<String>| Cell::new(text.as_deref().unwrap_or_default());
         let size = Cell::new(values::size(part.size));
@@ -202,11 +191,11 @@ async fn content(blobs: &dyn BlobStore, part: &CrashPart) -> Result<domain::blob
 
 /// Saves every part. No file is overwritten without --force; that is checked before anything is written.
 async fn export(blobs: &dyn BlobStore, report: &StoredCrashReport, folder: &Folder, out: &mut Out<'_>) -> Result<()> {
-    let mut names = Names::default();
-    let files: Vec<_> = (1..).zip(&report.parts).map(|(position, part)| names.take(&name(position, part))).collect();
-    let places = files.iter().map(|name| folder.place(name)).collect::<Result<Vec<_>>>()?;
-    for (part, place) in report.parts.iter().zip(places) {
-        let saved = Destination::File(place).save(content(blobs, part).await?, part.checksum, out).await;
+    let mut names = FileNames::default();
+    let mut file = |(position, part)| folder.file(&names.take(&name(position, part)));
+    let files = (1..).zip(&report.parts).map(&mut file).collect::<Result<Vec<_>>>()?;
+    for (part, file) in report.parts.iter().zip(files) {
+        let saved = Destination::File(file).save(content(blobs, part).await?, part.checksum, out).await;
         saved.with_context(|| format!("cannot save the part {}", part.place.as_str()))?;
     }
     Ok(())

@@ -1,12 +1,12 @@
 //! `platen devices`
 
 use super::failure::Failure;
-use super::listing::Listing;
-use super::look::{Look, look};
-use super::names::Register;
+use super::listing::{Listing, Record};
+use super::lookup::{Devices, Organizations};
 use super::output::Out;
-use super::table::{Cell, Color, Column, Screen};
-use super::values;
+use super::query::{self, Limit, QueryOptions};
+use super::table::{Cell, Color, Column};
+use super::values::{self, age, age_in_seconds};
 use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
@@ -14,88 +14,91 @@ use clap::Args;
 use domain::device_status::{ConnectionState, QueueLength, RemainingInk, Status};
 use domain::guid::DeviceGuid;
 use domain::inspection::{InspectedDevice, InspectionRepository};
-use domain::text::Folded;
 use domain::timestamp::Timestamp;
-use futures_util::TryStreamExt;
+use futures_util::stream;
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
+use std::future::ready;
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// Characters of the bar of a full ink.
 const BAR: usize = 10;
 
-#[derive(Debug, Args)]
+/// The age from which a status is marked as old.
+const OLD: Duration = Duration::from_hours(1);
+
+#[derive(Debug, Default, Args)]
 pub(super) struct DevicesArguments {
     #[command(flatten)]
-    look: Look,
+    options: QueryOptions,
+    #[command(flatten)]
+    limit: Limit,
     /// Only devices whose last status is this one: Error, Idle, Offline, Printing, Aborting, Sleeping or Calibrating;
     /// several are joined by commas
     #[arg(long, value_name = "STATUS", value_parser = status, value_delimiter = ',')]
     status: Vec<Status>,
-    /// Only this device, by its name or GUID
+    /// Only this device, by its name or GUID, or the beginning of its GUID
     #[arg(long, value_name = "NAME|GUID")]
     device: Option<String>,
     /// Only devices whose last status is older than this, such as 1h, or that have never sent one
-    #[arg(long, value_name = "DURATION", value_parser = values::since)]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration)]
     older_than: Option<Duration>,
 }
-
-impl DevicesArguments {
-    fn fits(&self, device: &InspectedDevice, now: Timestamp) -> bool {
-        let is_named = |text: &String| {
-            DeviceGuid::parse(text) == Some(device.guid) || Folded::of(text) == Folded::of(&device.name)
-        };
-        let received = device.status.as_ref().map(|status| status.received);
-        let is_older = |age: &Duration| received.is_none_or(|received| received < now.minus(*age));
-        self.device.as_ref().is_none_or(is_named) && self.older_than.as_ref().is_none_or(is_older)
-    }
-}
-
-/// The age from which a status is marked as old.
-const OLD: Duration = Duration::from_hours(1);
 
 fn status(text: &str) -> Result<Status, String> {
     let words = || Status::ALL.iter().map(|status| status.as_str()).collect::<Vec<_>>().join(", ");
     Status::parse(text).ok_or_else(|| format!("allowed is {}", words()))
 }
 
-pub(super) async fn run(config: &Config, arguments: DevicesArguments) -> Result<ExitCode, Failure> {
-    let now = wiring::clock().now();
-    look(config, async |database, out| {
-        list(&database.inspection(), &arguments, &Shown { now, screen: Screen::of_stdout() }, out).await
+pub(super) async fn run(config: &Config, asked: DevicesArguments) -> Result<ExitCode, Failure> {
+    query::run(config, async |database, out| {
+        let inspection = database.inspection();
+        let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
+        let device = match &asked.device {
+            Some(text) => {
+                let devices = Devices::read(&wiring::fleet_service(database), &organizations).await?;
+                Some(devices.named(text)?.guid)
+            }
+            None => None,
+        };
+        list(&inspection, &organizations, device, &asked, wiring::clock().now(), out).await
     })
     .await
 }
 
-/// When and where devices are shown.
-struct Shown {
-    now: Timestamp,
-    screen: Screen,
-}
-
 async fn list(
     inspection: &dyn InspectionRepository,
-    arguments: &DevicesArguments,
-    shown: &Shown,
+    organizations: &Organizations,
+    only: Option<DeviceGuid>,
+    asked: &DevicesArguments,
+    now: Timestamp,
     out: &mut Out<'_>,
 ) -> Result<()> {
-    let on_terminal = shown.screen.width.is_some();
-    let mut listing = Listing::new(COLUMNS, shown.screen, arguments.look.json);
-    for organization in Register::read(inspection, arguments.look.organization.as_deref()).await?.organizations() {
-        let mut devices = inspection.devices(organization.id, arguments.status.clone());
-        while let Some(device) = devices.try_next().await? {
-            if !arguments.fits(&device, shown.now) {
-                continue;
-            }
-            let organization = organization.name.as_str();
-            listing.record(
-                out,
-                || json_of(organization, &device, shown.now),
-                || cells(organization, &device, shown.now, on_terminal),
-            )?;
-        }
-    }
-    listing.end(out, "no devices found")
+    let on_terminal = out.screen().width.is_some();
+    let is_wanted = |device: &InspectedDevice| {
+        only.is_none_or(|only| only == device.guid) && asked.older_than.is_none_or(|age| is_older(device, age, now))
+    };
+    let devices = stream::iter(organizations.iter()).flat_map(|organization| {
+        let devices = inspection.devices(organization.id, asked.status.clone()).map_err(anyhow::Error::from);
+        devices.map_ok(|device| DeviceRecord { organization: organization.name.clone(), device, now, on_terminal })
+    });
+    let wanted = devices.try_filter(|record| ready(is_wanted(&record.device))).take(asked.limit.get());
+    Listing::new(COLUMNS, out, asked.options.json).write(wanted, "no devices found", out).await
+}
+
+/// Whether the last status of a device is older than `age`; one that never sent a status is.
+fn is_older(device: &InspectedDevice, age: Duration, now: Timestamp) -> bool {
+    device.status.as_ref().is_none_or(|status| status.received < now.minus(age))
+}
+
+/// A device with its last status.
+struct DeviceRecord {
+    organization: String,
+    device: InspectedDevice,
+    now: Timestamp,
+    /// Whether inks are shown as bars.
+    on_terminal: bool,
 }
 
 const COLUMNS: [Column; 9] = [
@@ -110,39 +113,68 @@ const COLUMNS: [Column; 9] = [
     Column::text("INKS"),
 ];
 
-fn cells(organization: &str, device: &InspectedDevice, now: Timestamp, on_terminal: bool) -> Vec<Cell> {
-    let inks = device.status.as_ref().map_or(&[][..], |status| &status.remaining_inks);
-    let of_status = |show: fn(&domain::device_status::DeviceStatus) -> String| device.status.as_ref().map(show);
-    let word = device.status.as_ref().map(|status| status.status);
-    let connection = device.status.as_ref().and_then(|status| status.connection_state);
-    let cell = |text: Option<String>| Cell::new(text.unwrap_or_else(|| "-".to_owned()));
-    vec![
-        Cell::new(organization),
-        Cell::new(&device.name),
-        cell(word.map(|status| status.as_str().to_owned())).colored(word.and_then(color)),
-        age_cell(device, now),
-        cell(connection.map(|state| state.as_str().to_owned()))
-            .colored(connection.filter(|state| *state != ConnectionState::Online).map(|_| Color::Yellow)),
-        cell(device.status.as_ref().and_then(|status| status.temperature).map(|degrees| format!("{degrees} °C"))),
-        cell(of_status(|status| match status.queue_length {
-            QueueLength::Length(units) => format!("length {units}"),
-            QueueLength::Area(units) => format!("area {units}"),
-            QueueLength::Sheets(sheets) => format!("sheets {sheets}"),
-        })),
-        Cell::new(device.status.as_ref().and_then(|status| status.message.as_deref()).unwrap_or_default()),
-        if on_terminal { bars(inks) } else { Cell::new(shares(inks)) },
-    ]
+impl Record for DeviceRecord {
+    fn cells(&self) -> Vec<Cell> {
+        let Self { organization, device, now, on_terminal } = self;
+        let Some(status) = &device.status else {
+            let unknown = ["-"; 5].map(Cell::new);
+            let known = [organization, &device.name].map(Cell::new);
+            return known.into_iter().chain(unknown).chain([Cell::new(""), Cell::new("")]).collect();
+        };
+        let or_unknown = |text: Option<String>| Cell::new(text.unwrap_or_else(|| "-".to_owned()));
+        let connection = status.connection_state;
+        let is_disturbed = connection.is_some_and(|state| state != ConnectionState::Online);
+        vec![
+            Cell::new(organization),
+            Cell::new(&device.name),
+            Cell::new(status.status.as_str()).colored(color(status.status)),
+            age_cell(status.received, *now),
+            or_unknown(connection.map(|state| state.as_str().to_owned()))
+                .colored(is_disturbed.then_some(Color::Yellow)),
+            or_unknown(status.temperature.map(|degrees| format!("{degrees} °C"))),
+            Cell::new(match status.queue_length {
+                QueueLength::Length(units) => format!("length {units}"),
+                QueueLength::Area(units) => format!("area {units}"),
+                QueueLength::Sheets(sheets) => format!("sheets {sheets}"),
+            }),
+            Cell::new(status.message.as_deref().unwrap_or_default()),
+            if *on_terminal { bars(&status.remaining_inks) } else { Cell::new(shares(&status.remaining_inks)) },
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let Self { organization, device, now, .. } = self;
+        let status = device.status.as_ref();
+        let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
+        let queue_length = |length: QueueLength| match length {
+            QueueLength::Length(units) => json!({ "length": units }),
+            QueueLength::Area(units) => json!({ "area": units }),
+            QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
+        };
+        json!({
+            "organization": organization,
+            "device": device.guid.to_string(),
+            "name": device.name,
+            "status": status.map(|status| status.status.as_str()),
+            "received": status.map(|status| status.received.precise()),
+            "age_seconds": status.map(|status| age_in_seconds(status.received, *now)),
+            "message": status.map(|status| &status.message),
+            "temperature": status.map(|status| status.temperature),
+            "connection_state": status.map(|status| status.connection_state.map(ConnectionState::as_str)),
+            "connection_message": status.map(|status| &status.connection_message),
+            "remaining_inks": status.map(|status| status.remaining_inks.iter().map(ink).collect::<Vec<_>>()),
+            "queue_length": status.map(|status| queue_length(status.queue_length)),
+        })
+    }
 }
 
-/// The age of the last status; an old one is marked.
-fn age_cell(device: &InspectedDevice, now: Timestamp) -> Cell {
-    match device.status.as_ref().map(|status| status.received) {
-        None => Cell::new("-"),
-        Some(received) if received < now.minus(OLD) => {
-            Cell::new(format!("{} (old)", age(received, now))).colored(Some(Color::Yellow))
-        }
-        Some(received) => Cell::new(age(received, now)),
+/// The age of a status; an old one is marked.
+fn age_cell(received: Timestamp, now: Timestamp) -> Cell {
+    let age = age(received, now);
+    if received < now.minus(OLD) {
+        return Cell::new(format!("{age} (old)")).colored(Some(Color::Yellow));
     }
+    Cell::new(age)
 }
 
 fn color(status: Status) -> Option<Color> {
@@ -154,22 +186,7 @@ fn color(status: Status) -> Option<Color> {
     }
 }
 
-/// How long ago a status was received, in its largest whole unit. Clocks differ: it is never from the future.
-fn age(received: Timestamp, now: Timestamp) -> String {
-    let seconds = age_in_seconds(received, now);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-fn age_in_seconds(received: Timestamp, now: Timestamp) -> i64 {
-    (now.as_micros().saturating_sub(received.as_micros()) / 1_000_000).max(0)
-}
-
-/// What of its tank an ink fills, from 0 to 1; `None` where that is unknown.
+/// The level of an ink, from 0 to 1; `None` where it is unknown.
 fn share(ink: &RemainingInk) -> Option<f64> {
     (ink.level >= 0.0 && ink.max_level > 0.0).then(|| (ink.level / ink.max_level).min(1.0))
 }
@@ -213,33 +230,10 @@ fn level_color(share: f64) -> Color {
     }
 }
 
-fn json_of(organization: &str, device: &InspectedDevice, now: Timestamp) -> Value {
-    let status = device.status.as_ref();
-    let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
-    let queue_length = |length: QueueLength| match length {
-        QueueLength::Length(units) => json!({ "length": units }),
-        QueueLength::Area(units) => json!({ "area": units }),
-        QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
-    };
-    json!({
-        "organization": organization,
-        "device": device.guid.to_string(),
-        "name": device.name,
-        "status": status.map(|status| status.status.as_str()),
-        "received": status.map(|status| status.received.precise()),
-        "age_seconds": status.map(|status| age_in_seconds(status.received, now)),
-        "message": status.map(|status| &status.message),
-        "temperature": status.map(|status| status.temperature),
-        "connection_state": status.map(|status| status.connection_state.map(ConnectionState::as_str)),
-        "connection_message": status.map(|status| &status.connection_message),
-        "remaining_inks": status.map(|status| status.remaining_inks.iter().map(ink).collect::<Vec<_>>()),
-        "queue_length": status.map(|status| queue_length(status.queue_length)),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
     use domain::device_status::DeviceStatus;
     use domain::inspection::{MockInspectionRepository, RegisteredOrganization};
@@ -280,11 +274,11 @@ mod tests {
             let devices = if organization.0 == 1 { vec![printing()] } else { vec![silent()] };
             stream::iter(devices.into_iter().map(Ok)).boxed()
         });
-        let look = Look { organization: None, json };
-        let arguments = DevicesArguments { look, status: vec![Status::Printing], device: None, older_than: None };
+        let options = QueryOptions { organization: None, json };
+        let asked = DevicesArguments { options, status: vec![Status::Printing], ..DevicesArguments::default() };
+        let organizations = Organizations::read(&inspection, None).await.unwrap();
         let mut answer = Vec::new();
-        let shown = Shown { now: at(150), screen };
-        list(&inspection, &arguments, &shown, &mut Out::new(&mut answer)).await.unwrap();
+        list(&inspection, &organizations, None, &asked, at(150), &mut Out::new(&mut answer, screen)).await.unwrap();
         String::from_utf8(answer).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -307,7 +301,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn inks_are_shares_where_no_terminal_reads() {
+    async fn inks_are_shares_where_stdout_is_no_terminal() {
         let lines = listed(Screen { width: None, colors: false }, false).await;
         assert_eq!(lines.len(), 3);
         assert!(lines[0].ends_with("  INKS"), "{lines:?}");
@@ -345,28 +339,12 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_chosen_by_name_guid_and_age_and_an_old_status_is_marked() {
-        let fits = |device: Option<&str>, older_than: Option<Duration>, seen: &InspectedDevice| {
-            let look = Look { organization: None, json: false };
-            let device = device.map(str::to_owned);
-            DevicesArguments { look, status: Vec::new(), device, older_than }.fits(seen, at(4_000))
-        };
-        let (hour, day) = (Some(Duration::from_hours(1)), Some(Duration::from_hours(24)));
-        assert!(fits(Some("LATEX 1"), None, &printing()) && !fits(Some("Latex"), None, &printing()));
-        assert!(fits(Some(&printing().guid.to_string()), hour, &printing()));
-        assert!(!fits(None, day, &printing()) && fits(None, day, &silent()), "a device that never sent one is silent");
-        assert_eq!(age_cell(&printing(), at(4_000)).into_text(), "1h (old)");
-        assert_eq!(age_cell(&printing(), at(60)).into_text(), "1m");
-    }
-
-    #[test]
-    fn an_age_is_told_in_its_largest_unit() {
-        let ages =
-            [(0, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"), (86_399, "23h"), (864_000, "10d")];
-        for (seconds, told) in ages {
-            assert_eq!(age(at(0), at(seconds)), told);
-        }
-        assert_eq!(age(at(5), at(0)), "0s", "clocks differ");
+    fn an_old_status_is_marked_and_a_device_that_never_sent_one_is_silent() {
+        let hour = Duration::from_hours(1);
+        assert!(is_older(&printing(), hour, at(4_000)) && !is_older(&printing(), 2 * hour, at(4_000)));
+        assert!(is_older(&silent(), hour, at(0)), "a device that never sent one is silent");
+        assert_eq!(age_cell(at(0), at(4_000)).into_text(), "1h (old)");
+        assert_eq!(age_cell(at(0), at(60)).into_text(), "1m");
     }
 
     #[test]

@@ -1,43 +1,44 @@
-//! Saving content to files: whole or not at all, never over what is there unless that is asked for, and never
-//! outside the folder that was named, whatever names the content brings.
+//! Saves content to files: complete or not at all, over an existing file only with `--force`, and never outside the
+//! folder that was named, whatever names the content has.
 
 use super::output::Out;
-use super::table::is_order;
-use crate::wiring;
+use super::table::{escape, is_control};
 use anyhow::{Context, Result, bail};
 use domain::blob::ByteStream;
 use domain::checksum::{ContentHasher, Sha1Checksum};
 use domain::text::Folded;
 use futures_util::TryStreamExt;
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, Permissions};
 use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use tempfile::Builder;
 
 /// Bytes of a name that every file system takes, with some room for a number.
 const LONGEST: usize = 200;
 
 /// Why nothing is written.
-const THERE: &str = "is there already; --force overwrites it";
+const EXISTS: &str = "is there already; --force overwrites it";
 
-/// Names under which Windows has devices, whatever extension follows.
+/// Names of devices on Windows, whatever extension follows.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// Where a content goes.
 #[derive(Debug)]
 pub(super) enum Destination {
     Stdout,
-    File(Place),
+    File(NewFile),
 }
 
-/// A path for a file, at which there is none unless it may be overwritten.
+/// The path of a file that doesn't exist yet, or may be overwritten.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct NewFile {
     path: PathBuf,
     force: bool,
 }
 
-/// A folder for files whose names come from elsewhere.
+/// A folder for files whose names come from clients.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
@@ -45,24 +46,14 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The place of a [safe](Names) name in this folder.
-    pub(super) fn place(&self, name: &str) -> Result<Place> {
-        Place::new(self.path.join(name), self.force)
-    }
-}
-
-impl Place {
-    fn new(path: PathBuf, force: bool) -> Result<Self> {
-        match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_dir() => bail!("{} is a folder", path.display()),
-            Ok(_) if !force => bail!("{} {THERE}", path.display()),
-            _ => Ok(Self { path, force }),
-        }
+    /// The file of a [safe](FileNames) name in this folder.
+    pub(super) fn file(&self, name: &str) -> Result<NewFile> {
+        NewFile::new(self.path.join(name), self.force)
     }
 }
 
 impl Destination {
-    /// What an operator named: `-`, a folder, or else a file. In a folder the file is called as the content is.
+    /// The target that an operator named: `-`, a folder, or else a file. In a folder the file has the name of the content.
     pub(super) fn of(target: &Path, name: &str, force: bool) -> Result<Self> {
         if target == Path::new("-") {
             if stdout().is_terminal() {
@@ -71,64 +62,51 @@ impl Destination {
             return Ok(Self::Stdout);
         }
         let is_folder = target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/");
-        let place = if is_folder {
-            Folder { path: target.to_owned(), force }.place(&Names::default().take(name))
+        let file = if is_folder {
+            Folder { path: target.to_owned(), force }.file(&FileNames::default().take(name))
         } else {
-            Place::new(target.to_owned(), force)
+            NewFile::new(target.to_owned(), force)
         };
-        Ok(Self::File(place?))
+        Ok(Self::File(file?))
     }
 
-    /// Saves a content, whose checksum must be this one, and tells where. A file appears when all of it is there.
+    /// Saves a content, whose checksum must be this one, and prints its path. A file appears when it is complete.
     pub(super) async fn save(&self, content: ByteStream, expected: Sha1Checksum, out: &mut Out<'_>) -> Result<()> {
         match self {
             Self::Stdout => pass(content, expected, |bytes| out.bytes(bytes)).await,
-            Self::File(place) => {
-                place.save(content, expected).await?;
-                out.line(&super::table::visible(&place.path.display().to_string()))
+            Self::File(file) => {
+                let saved = file.save(content, expected).await;
+                saved.with_context(|| format!("cannot write {}", file.path.display()))?;
+                out.line(&escape(&file.path.display().to_string()))
             }
         }
     }
 }
 
-impl Place {
+impl NewFile {
+    fn new(path: PathBuf, force: bool) -> Result<Self> {
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => bail!("{} is a folder", path.display()),
+            Ok(_) if !force => bail!("{} {EXISTS}", path.display()),
+            _ => Ok(Self { path, force }),
+        }
+    }
+
     async fn save(&self, content: ByteStream, expected: Sha1Checksum) -> Result<()> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        let unfinished = folder.join(format!(".platen-{}.part", wiring::ids().guid()));
-        let saved = async {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&unfinished)?;
-            write(&mut file, content, expected).await?;
-            self.publish(&unfinished)
-        };
-        let saved = saved.await.with_context(|| format!("cannot write {}", self.path.display()));
-        if saved.is_err() {
-            // It may be gone already; what is left of it shows by its name what it is.
-            let _ = fs::remove_file(&unfinished);
-        }
-        saved
-    }
-
-    /// Gives a whole file its name.
-    fn publish(&self, whole: &Path) -> Result<()> {
-        if self.force {
-            return Ok(fs::rename(whole, &self.path)?);
-        }
-        // Unlike a renaming, a link never takes the place of a file that came meanwhile.
-        match fs::hard_link(whole, &self.path) {
-            Ok(()) => Ok(fs::remove_file(whole)?),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("it {THERE}"),
-            // A file system without links.
-            Err(_) if fs::symlink_metadata(&self.path).is_err() => Ok(fs::rename(whole, &self.path)?),
-            Err(error) => Err(error.into()),
+        // The umask applies, as to any new file.
+        let mut file =
+            Builder::new().prefix(".platen-").permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+        pass(content, expected, |bytes| Ok(file.write_all(bytes)?)).await?;
+        file.as_file().sync_all()?;
+        let published = if self.force { file.persist(&self.path) } else { file.persist_noclobber(&self.path) };
+        match published {
+            Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => bail!("it {EXISTS}"),
+            published => Ok(published.map(drop)?),
         }
     }
-}
-
-async fn write(file: &mut File, content: ByteStream, expected: Sha1Checksum) -> Result<()> {
-    pass(content, expected, |bytes| Ok(file.write_all(bytes)?)).await?;
-    Ok(file.sync_all()?)
 }
 
 /// Passes a content on while its checksum is computed.
@@ -151,9 +129,9 @@ async fn pass(
 
 /// Gives out names for the files of one folder, each once, also where case makes no difference.
 #[derive(Default)]
-pub(super) struct Names(HashSet<Folded>);
+pub(super) struct FileNames(HashSet<Folded>);
 
-impl Names {
+impl FileNames {
     /// A name like `wish` that no other file has.
     pub(super) fn take(&mut self, wish: &str) -> String {
         let wish = safe(wish);
@@ -171,7 +149,7 @@ impl Names {
 /// A name that is one, whatever `wish` is: no path, no device, nothing hidden, nothing that a program takes for an
 /// option, at most [`LONGEST`] bytes.
 fn safe(wish: &str) -> String {
-    let is_unsafe = |character| is_order(character) || r#"/\:*?"<>|"#.contains(character);
+    let is_unsafe = |character| is_control(character) || r#"/\:*?"<>|"#.contains(character);
     let name: String = wish.chars().map(|character| if is_unsafe(character) { '_' } else { character }).collect();
     let name = name.trim().trim_end_matches(['.', ' ']);
     let (stem, extension) = name.split_at(extension_of(name));
@@ -196,6 +174,7 @@ fn extension_of(name: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::table::Screen;
     use domain::error::StoreError;
     use futures_util::stream::{self, StreamExt};
     use proptest::prelude::*;
@@ -207,7 +186,7 @@ mod tests {
 
     async fn saved(destination: &Destination, bytes: &[u8]) -> Result<()> {
         let (content, checksum) = content(bytes);
-        destination.save(content, checksum, &mut Out::new(&mut Vec::new())).await
+        destination.save(content, checksum, &mut Out::new(&mut Vec::new(), Screen::PIPE)).await
     }
 
     fn files(folder: &Path) -> Vec<String> {
@@ -260,7 +239,7 @@ mod tests {
 
     #[test]
     fn names_of_one_folder_differ_without_case() {
-        let mut names = Names::default();
+        let mut names = FileNames::default();
         let taken: Vec<_> =
             ["dump.dmp", "Dump.DMP", "dump.dmp", "dump", "dump-2.dmp"].map(|wish| names.take(wish)).into();
         assert_eq!(taken, ["dump.dmp", "Dump-2.DMP", "dump-3.dmp", "dump", "dump-2-2.dmp"]);
@@ -302,7 +281,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination::of(&folder.path().join("file"), "", false).unwrap();
         let other = Sha1Checksum::of(b"other");
-        let told = destination.save(content(b"content").0, other, &mut Out::new(&mut Vec::new())).await.unwrap_err();
+        let told = destination
+            .save(content(b"content").0, other, &mut Out::new(&mut Vec::new(), Screen::PIPE))
+            .await
+            .unwrap_err();
         assert!(format!("{told:#}").contains("the content is damaged: its SHA1 is 040F06FD"), "{told:#}");
         assert!(files(folder.path()).is_empty());
     }

@@ -1,7 +1,7 @@
 //! How commands fail: one line on stderr and the exit code.
 
 use super::output::error_line;
-use super::table::visible;
+use super::table::escape;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use domain::error::error_chain;
 use std::error::Error;
@@ -91,5 +91,5 @@ fn one_line(text: &str) -> String {
 
 fn print(line: &str) {
     // It may hold names of records, which clients choose.
-    error_line(&visible(line));
+    error_line(&escape(line));
 }

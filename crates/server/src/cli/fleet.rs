@@ -4,9 +4,9 @@ mod dry;
 mod show;
 
 use super::failure::Failure;
-use super::look::Look;
 use super::output;
-use super::table::visible_json;
+use super::query::QueryOptions;
+use super::table::escape_json;
 use crate::config::Config;
 use crate::fleet_json;
 use crate::wiring::{self, Missing};
@@ -33,7 +33,7 @@ pub(super) enum FleetCommand {
         organization: Option<String>,
     },
     /// Show the registered fleet as a table
-    Show(Look),
+    Show(QueryOptions),
 }
 
 pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCode, Failure> {
@@ -76,14 +76,14 @@ async fn execute(service: &FleetService, task: Task) -> anyhow::Result<()> {
             output::applied(&service.apply(&fleet).await?, changes.as_ref(), output::warning)
         }
         Task::Export(organization) => {
-            output::line(&visible_json(&fleet_json::pretty(&service.export(organization.as_deref()).await?)))
+            output::line(&escape_json(&fleet_json::pretty(&service.export(organization.as_deref()).await?)))
         }
     }
 }
 
-/// What applying `fleet` will do. That is for people: where none sits before a terminal, the database isn't asked.
+/// The changes that applying `fleet` will make, to be shown on a terminal.
 pub(super) async fn changes(service: &FleetService, fleet: &Fleet) -> anyhow::Result<Option<Changes>> {
-    if !output::are_notices_read() {
+    if !output::is_interactive() {
         return Ok(None);
     }
     Ok(Some(service.preview(fleet).await?.changes(fleet)))

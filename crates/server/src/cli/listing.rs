@@ -1,71 +1,96 @@
-//! Records as a command lists them: rows of a table, lines of text, or with `--json` an object a line.
+//! Lists of records: rows of a table, lines of text, or with `--json` an object a line.
 
-use super::output::{self, Out};
-use super::table::{Cell, Column, Screen, Table, visible_json};
+use super::output::{self, Out, OutputClosed};
+use super::table::{Cell, Column, Table, escape_json};
 use anyhow::Result;
+use futures_util::{Stream, TryStreamExt};
 use serde_json::Value;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::time::sleep;
 
-/// A list that is written while its records are still read.
-pub(super) struct Listing {
-    form: Form,
-    is_empty: bool,
-}
+/// Pause after which new records are asked for again.
+const PAUSE: Duration = Duration::from_millis(500);
 
-enum Form {
+/// How the records of a list are written.
+pub(super) enum Listing {
     Json,
     Table(Table),
+    /// A line for each record, for a list without end.
     Lines,
+}
+
+/// A record as a list shows it.
+pub(super) trait Record {
+    fn json(&self) -> Value;
+
+    /// A cell for each column.
+    fn cells(&self) -> Vec<Cell>;
 }
 
 impl Listing {
     /// A table, or with `json` an object a line.
-    pub(super) fn new(columns: impl IntoIterator<Item = Column>, screen: Screen, json: bool) -> Self {
-        let form = if json { Form::Json } else { Form::Table(Table::new(columns, screen)) };
-        Self { form, is_empty: true }
+    pub(super) fn new(columns: impl IntoIterator<Item = Column>, out: &Out<'_>, json: bool) -> Self {
+        if json { Self::Json } else { Self::Table(Table::new(columns, out.screen())) }
     }
 
-    /// A line for each record, for a list that has no end.
+    /// A line for each record.
     pub(super) fn endless(json: bool) -> Self {
-        Self { form: if json { Form::Json } else { Form::Lines }, is_empty: true }
+        if json { Self::Json } else { Self::Lines }
     }
 
-    pub(super) fn is_json(&self) -> bool {
-        matches!(self.form, Form::Json)
-    }
-
-    /// Adds a record in the form that was asked for.
-    pub(super) fn record(
-        &mut self,
-        out: &mut Out<'_>,
-        json: impl FnOnce() -> Value,
-        cells: impl FnOnce() -> Vec<Cell>,
-    ) -> Result<()> {
-        self.is_empty = false;
-        match &mut self.form {
-            Form::Json => json_line(out, &json()),
-            Form::Table(table) => table.row(out, cells()),
-            Form::Lines => {
-                let texts: Vec<String> = cells().into_iter().map(Cell::into_text).collect();
+    pub(super) fn add(&mut self, record: &impl Record, out: &mut Out<'_>) -> Result<()> {
+        match self {
+            Self::Json => json_line(out, &record.json()),
+            Self::Table(table) => table.row(out, record.cells()),
+            Self::Lines => {
+                let texts: Vec<String> = record.cells().into_iter().map(Cell::into_text).collect();
                 out.line(texts.join("  ").trim_end())
             }
         }
     }
 
-    /// Writes the rows that wait for their page to be full.
-    pub(super) fn flush(&mut self, out: &mut Out<'_>) -> Result<()> {
-        if let Form::Table(table) = &mut self.form { table.flush(out) } else { Ok(()) }
-    }
-
-    /// Ends the list. If it is empty, a terminal shows `nothing`: no output at all would look like a fault.
-    pub(super) fn end(mut self, out: &mut Out<'_>, nothing: &str) -> Result<()> {
-        if self.is_empty {
+    /// Writes all records while they are read. If there are none, a terminal shows `nothing`: no output at all would
+    /// look like a fault.
+    pub(super) async fn write<R: Record>(
+        mut self,
+        records: impl Stream<Item = Result<R>>,
+        nothing: &str,
+        out: &mut Out<'_>,
+    ) -> Result<()> {
+        let mut records = pin!(records);
+        let mut is_empty = true;
+        while let Some(record) = records.try_next().await? {
+            is_empty = false;
+            self.add(&record, out)?;
+        }
+        if is_empty {
             output::notice(nothing);
         }
-        self.flush(out)
+        if let Self::Table(table) = &mut self { table.flush(out) } else { Ok(()) }
+    }
+
+    /// Writes records as they come, until it fails, is interrupted, or stdout is closed. `next` gives the records since
+    /// its last call, `None` if none came.
+    pub(super) async fn follow<R: Record>(
+        mut self,
+        mut next: impl AsyncFnMut() -> Result<Option<Vec<R>>>,
+        out: &mut Out<'_>,
+        is_open: fn() -> bool,
+    ) -> Result<()> {
+        while is_open() {
+            if let Some(records) = next().await? {
+                records.iter().try_for_each(|record| self.add(record, out))?;
+            } else {
+                out.flush()?;
+                sleep(PAUSE).await;
+            }
+        }
+        Err(OutputClosed.into())
     }
 }
 
 /// Writes a value as a line of JSON.
 pub(super) fn json_line(out: &mut Out<'_>, value: &Value) -> Result<()> {
-    out.line(&visible_json(&value.to_string()))
+    out.line(&escape_json(&value.to_string()))
 }

@@ -1,11 +1,11 @@
 //! `platen logs`
 
 use super::failure::Failure;
-use super::listing::Listing;
-use super::look::{Look, Period, look};
-use super::names::{Computers, Register};
-use super::output::{self, Out, ReaderGone, is_stdout_read};
-use super::table::{Cell, Column, Screen};
+use super::listing::{Listing, Record};
+use super::lookup::{Computers, Devices, Organizations};
+use super::output::{self, Out, is_stdout_open};
+use super::query::{self, Limit, QueryOptions, TimeRange};
+use super::table::{Cell, Column};
 use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
@@ -14,30 +14,25 @@ use domain::guid::ComputerGuid;
 use domain::inspection::{InspectedLogEntry, InspectionRepository, LogFollower};
 use domain::log_entry::{LogFilter, LogType, Pattern};
 use domain::text::{Folded, storable};
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
+use std::future::ready;
 use std::process::ExitCode;
-use std::time::Duration;
-use tokio::time::sleep;
-
-/// Pause after which a follower looks again.
-const PAUSE: Duration = Duration::from_millis(500);
 
 /// The text filters match whole values without case; `*` stands for any run of characters (decision L5).
 #[derive(Debug, Args)]
 pub(super) struct LogsArguments {
     #[command(flatten)]
-    look: Look,
+    options: QueryOptions,
     #[command(flatten)]
     filters: Filters,
     #[command(flatten)]
-    period: Period,
+    period: TimeRange,
+    #[command(flatten)]
+    limit: Limit,
     /// Only entries whose description contains this text, without case
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Only this many, the newest
-    #[arg(long, value_name = "NUMBER")]
-    limit: Option<usize>,
     /// Show the entries that are received from now on, until it is interrupted
     #[arg(long, conflicts_with_all = ["from", "to", "since", "limit"])]
     follow: bool,
@@ -46,7 +41,7 @@ pub(super) struct LogsArguments {
 #[derive(Debug, Args)]
 struct Filters {
     /// Only of this SerialNumber header; * stands for any characters, here and in the following
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, alias = "serial", value_name = "TEXT")]
     serial_number: Option<String>,
     /// Only of this user
     #[arg(long, value_name = "TEXT")]
@@ -54,11 +49,14 @@ struct Filters {
     /// Only of this source: a device, queue or job
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
+    /// Only of this device, by its name or GUID, or the beginning of its GUID
+    #[arg(long, value_name = "NAME|GUID", conflicts_with = "source")]
+    device: Option<String>,
     /// Only of this version (the filter Version of the interface)
     #[arg(long, value_name = "TEXT")]
     entry_version: Option<String>,
     /// Only of this computer, by its name or GUID
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "NAME|GUID")]
     computer: Option<String>,
     /// Only of this type: Log or Configuration
     #[arg(long, value_name = "TYPE", value_parser = log_type)]
@@ -75,7 +73,7 @@ impl LogsArguments {
         let pattern = |text: &Option<String>| {
             text.as_deref().filter(|text| !text.is_empty()).map(|text| Pattern::new(&storable(text)))
         };
-        let Filters { serial_number, user, source, entry_version, computer, log_type } = &self.filters;
+        let Filters { serial_number, user, source, device: _, entry_version, computer, log_type } = &self.filters;
         let (from, to) = self.period.bounds();
         LogFilter {
             serial_number: pattern(serial_number),
@@ -91,91 +89,75 @@ impl LogsArguments {
 }
 
 pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCode, Failure> {
-    look(config, async |database, out| {
+    query::run(config, async |database, out| {
         let inspection = database.inspection();
-        let register = Register::read(&inspection, asked.look.organization.as_deref()).await?;
+        let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
         let mut filter = asked.filter();
+        let fleet = wiring::fleet_service(database);
         if let Some(guid) = asked.filters.computer.as_deref().and_then(ComputerGuid::parse) {
             // Entries have the name of their computer, not its GUID.
-            let computers = Computers::read(&wiring::fleet_service(database), &register).await?;
+            let computers = Computers::read(&fleet, &organizations).await?;
             let name = computers.of_guid(guid).map_or_else(|| guid.to_string(), |computer| computer.name.clone());
             filter.computer = Some(Pattern::new(&storable(&name)));
         }
+        if let Some(device) = &asked.filters.device {
+            let devices = Devices::read(&fleet, &organizations).await?;
+            filter.source = Some(Pattern::new(&storable(&devices.named(device)?.name)));
+        }
         let search = asked.search.as_deref().map(Folded::of);
         if asked.follow {
-            let only = asked.look.organization.is_some().then(|| register.ids().into_iter().next()).flatten();
+            let only = asked.options.organization.is_some().then(|| organizations.ids().into_iter().next()).flatten();
             let follower = inspection.follow_log(only, filter).await?;
-            let shown = Shown { register, search, listing: Listing::endless(asked.look.json) };
-            return follow(&inspection, follower, shown, out, is_stdout_read).await;
+            let following = Following { inspection: &inspection, follower, organizations, search };
+            return following.write(Listing::endless(asked.options.json), out, is_stdout_open).await;
         }
-        let listing = Listing::new(COLUMNS, Screen::of_stdout(), asked.look.json);
-        let shown = Shown { register, search, listing };
-        list(&inspection, filter, asked.limit, shown, out).await
+        let entries = inspection.log_entries(organizations.ids(), filter).map_err(anyhow::Error::from);
+        let found = entries.try_filter(|entry| ready(is_found(search.as_ref(), entry))).take(asked.limit.get());
+        let records = found.map_ok(|entry| LogRecord::new(&organizations, entry));
+        Listing::new(COLUMNS, out, asked.options.json).write(records, "no log entries found", out).await
     })
     .await
 }
 
-/// Lists the newest entries, `limit` at most.
-async fn list(
-    inspection: &dyn InspectionRepository,
-    filter: LogFilter,
-    limit: Option<usize>,
-    mut shown: Shown,
-    out: &mut Out<'_>,
-) -> Result<()> {
-    let mut entries = inspection.log_entries(shown.register.ids(), filter);
-    let mut left = limit.unwrap_or(usize::MAX);
-    while left > 0
-        && let Some(entry) = entries.try_next().await?
-    {
-        left -= usize::from(shown.entry(&entry, out)?);
-    }
-    shown.listing.end(out, "no log entries found")
+/// Whether the description of an entry contains the text that is searched for.
+fn is_found(search: Option<&Folded>, entry: &InspectedLogEntry) -> bool {
+    search.is_none_or(|search| Folded::of(&entry.entry.description).as_str().contains(search.as_str()))
 }
 
-/// Goes on until it fails, is interrupted, or stdout is no longer read.
-async fn follow(
-    inspection: &dyn InspectionRepository,
-    mut follower: Box<dyn LogFollower>,
-    mut shown: Shown,
-    out: &mut Out<'_>,
-    is_read: fn() -> bool,
-) -> Result<()> {
-    output::notice("waiting for entries; Ctrl-C ends");
-    while is_read() {
-        let entries = follower.next().await?;
-        if entries.iter().any(|entry| !shown.register.knows(entry.organization)) {
-            shown.register = Register::read(inspection, None).await?;
-        }
-        for entry in &entries {
-            shown.entry(entry, out)?;
-        }
-        if entries.is_empty() {
-            out.flush()?;
-            sleep(PAUSE).await;
-        }
-    }
-    Err(ReaderGone.into())
-}
-
-/// How entries are shown.
-struct Shown {
-    register: Register,
-    /// Only entries whose description contains this text.
+/// The entries from now on.
+struct Following<'a> {
+    inspection: &'a dyn InspectionRepository,
+    follower: Box<dyn LogFollower>,
+    organizations: Organizations,
     search: Option<Folded>,
-    listing: Listing,
 }
 
-impl Shown {
-    /// Shows an entry; false if it isn't searched for.
-    fn entry(&mut self, entry: &InspectedLogEntry, out: &mut Out<'_>) -> Result<bool> {
-        let is_wanted = |search: &Folded| Folded::of(&entry.entry.description).as_str().contains(search.as_str());
-        if !self.search.as_ref().is_none_or(is_wanted) {
-            return Ok(false);
+impl Following<'_> {
+    async fn write(mut self, listing: Listing, out: &mut Out<'_>, is_open: fn() -> bool) -> Result<()> {
+        output::notice("waiting for entries; Ctrl-C ends");
+        listing.follow(async || self.next().await, out, is_open).await
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<LogRecord>>> {
+        let entries = self.follower.next().await?;
+        if entries.iter().any(|entry| !self.organizations.contains(entry.organization)) {
+            self.organizations = Organizations::read(self.inspection, None).await?;
         }
-        let organization = self.register.name(entry.organization);
-        self.listing.record(out, || json_of(organization, entry), || cells(organization, entry))?;
-        Ok(true)
+        let is_new = !entries.is_empty();
+        let found = entries.into_iter().filter(|entry| is_found(self.search.as_ref(), entry));
+        Ok(is_new.then(|| found.map(|entry| LogRecord::new(&self.organizations, entry)).collect()))
+    }
+}
+
+/// A log entry and the name of its organization.
+struct LogRecord {
+    organization: String,
+    entry: InspectedLogEntry,
+}
+
+impl LogRecord {
+    fn new(organizations: &Organizations, entry: InspectedLogEntry) -> Self {
+        Self { organization: organizations.name(entry.organization).to_owned(), entry }
     }
 }
 
@@ -190,42 +172,48 @@ const COLUMNS: [Column; 8] = [
     Column::text("DESCRIPTION"),
 ];
 
-fn cells(organization: &str, entry: &InspectedLogEntry) -> Vec<Cell> {
-    let shown = &entry.entry;
-    let texts = [
-        &entry.received.to_string(),
-        organization,
-        entry.log_type.as_str(),
-        &shown.user,
-        &shown.source,
-        &shown.version,
-        &shown.computer,
-        &shown.description,
-    ];
-    texts.into_iter().map(Cell::new).collect()
-}
+impl Record for LogRecord {
+    fn cells(&self) -> Vec<Cell> {
+        let InspectedLogEntry { received, log_type, entry, .. } = &self.entry;
+        let texts = [
+            &received.to_string(),
+            &self.organization,
+            log_type.as_str(),
+            &entry.user,
+            &entry.source,
+            &entry.version,
+            &entry.computer,
+            &entry.description,
+        ];
+        texts.into_iter().map(Cell::new).collect()
+    }
 
-fn json_of(organization: &str, entry: &InspectedLogEntry) -> Value {
-    json!({
-        "received": entry.received.precise(),
-        "organization": organization,
-        "type": entry.log_type.as_str(),
-        "user": entry.entry.user,
-        "source": entry.entry.source,
-        "version": entry.entry.version,
-        "computer": entry.entry.computer,
-        "description": entry.entry.description,
-        "serial_number": entry.serial_number,
-    })
+    fn json(&self) -> Value {
+        let InspectedLogEntry { received, log_type, serial_number, entry, .. } = &self.entry;
+        json!({
+            "received": received.precise(),
+            "organization": self.organization,
+            "type": log_type.as_str(),
+            "user": entry.user,
+            "source": entry.source,
+            "version": entry.version,
+            "computer": entry.computer,
+            "description": entry.description,
+            "serial_number": serial_number,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::output::OutputClosed;
+    use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
     use domain::inspection::{MockInspectionRepository, MockLogFollower, RegisteredOrganization};
     use domain::log_entry::ListedLogEntry;
     use domain::testing::at;
+    use futures_util::stream;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     fn entry(organization: i64, description: &str) -> InspectedLogEntry {
@@ -282,14 +270,14 @@ mod tests {
         assert!(asked("logs --since 1h").filter().from.is_some());
     }
 
-    #[test]
-    fn on_a_narrow_terminal_the_description_is_wrapped_and_whole() {
+    #[tokio::test]
+    async fn on_a_narrow_terminal_the_description_is_wrapped_and_whole() {
         let mut answer = Vec::new();
-        let mut out = Out::new(&mut answer);
-        let mut listing = Listing::new(COLUMNS, Screen { width: Some(80), colors: false }, false);
+        let mut out = Out::new(&mut answer, Screen { width: Some(80), colors: false });
         let long = "words and words ".repeat(20);
-        listing.record(&mut out, || Value::Null, || cells("Acme Print", &entry(1, long.trim()))).unwrap();
-        listing.flush(&mut out).unwrap();
+        let record = LogRecord { organization: "Acme Print".to_owned(), entry: entry(1, long.trim()) };
+        let records = stream::iter([Ok(record)]);
+        Listing::new(COLUMNS, &out, false).write(records, "", &mut out).await.unwrap();
         let answer = String::from_utf8(answer).unwrap();
         let lines: Vec<&str> = answer.lines().collect();
         assert!(lines[1].contains("RIP-01") && lines[1].contains("Latex 1"), "{answer}");
@@ -301,7 +289,7 @@ mod tests {
     static READS: AtomicU32 = AtomicU32::new(0);
 
     #[tokio::test(start_paused = true)]
-    async fn a_follower_ends_when_nobody_reads_and_learns_of_new_organizations() {
+    async fn a_follower_ends_when_stdout_is_closed_and_names_new_organizations() {
         let mut inspection = MockInspectionRepository::new();
         let mut asked_before = false;
         inspection.expect_organizations().returning_st(move |_| {
@@ -319,13 +307,13 @@ mod tests {
             follower.expect_next().returning(move || Ok(rounds.pop().unwrap_or_default()));
             Box::new(follower)
         };
-        let register = Register::read(&inspection, None).await.unwrap();
+        let organizations = Organizations::read(&inspection, None).await.unwrap();
         let search = Some(Folded::of("O"));
-        let shown = Shown { register, search, listing: Listing::endless(false) };
+        let following = Following { inspection: &inspection, follower, organizations, search };
         let mut answer = Vec::new();
-        let is_read = || READS.fetch_add(1, Ordering::Relaxed) < 4;
-        let ended = follow(&inspection, follower, shown, &mut Out::new(&mut answer), is_read).await;
-        assert!(ended.unwrap_err().is::<ReaderGone>());
+        let is_open = || READS.fetch_add(1, Ordering::Relaxed) < 4;
+        let ended = following.write(Listing::endless(false), &mut Out::new(&mut answer, Screen::PIPE), is_open).await;
+        assert!(ended.unwrap_err().is::<OutputClosed>());
         let answer = String::from_utf8(answer).unwrap();
         let lines: Vec<&str> = answer.lines().collect();
         assert_eq!(lines.len(), 2, "{answer}");

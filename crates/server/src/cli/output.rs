@@ -1,6 +1,6 @@
 //! What commands answer on stdout, line by line.
 
-use super::table::{visible, visible_json};
+use super::table::{Screen, escape, escape_json};
 use crate::fleet_json::key_line;
 use anyhow::{Context, Result};
 use domain::fleet::{Applied, Changes, NewKey};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
-/// Prints one line at once. Whoever has read enough, as `head` does, ends nothing but the reading.
+/// Prints one line at once. A reader that ends early, as `head` does, is no failure.
 pub(super) fn line(text: &str) -> Result<()> {
     match print(text) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -19,25 +19,31 @@ pub(super) fn line(text: &str) -> Result<()> {
 
 const FAILED: &str = "cannot write to stdout";
 
-/// The reader of stdout has read enough: there is nobody to go on for, and nothing failed.
+/// The reader of stdout has ended, as `head` does when it has its lines. The command ends too; nothing failed.
 #[derive(Debug)]
-pub(super) struct ReaderGone;
+pub(super) struct OutputClosed;
 
-impl fmt::Display for ReaderGone {
+impl fmt::Display for OutputClosed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("the reader of stdout is gone")
+        out.write_str("stdout is closed")
     }
 }
 
-impl std::error::Error for ReaderGone {}
+impl std::error::Error for OutputClosed {}
 
-/// Where a listing of any length goes. Unlike [`line`], writing fails with [`ReaderGone`] where nobody reads on.
-pub(super) struct Out<'a>(&'a mut dyn Write);
+/// The output of a command that shows records. Unlike [`line`], writing fails with [`OutputClosed`] if the reader ends.
+pub(super) struct Out<'a> {
+    stdout: &'a mut dyn Write,
+    screen: Screen,
+}
 
 impl<'a> Out<'a> {
-    /// Over a buffer of stdout.
-    pub(super) fn new(out: &'a mut dyn Write) -> Self {
-        Self(out)
+    pub(super) fn new(stdout: &'a mut dyn Write, screen: Screen) -> Self {
+        Self { stdout, screen }
+    }
+
+    pub(super) fn screen(&self) -> Screen {
+        self.screen
     }
 
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
@@ -46,17 +52,17 @@ impl<'a> Out<'a> {
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        written(self.0.write_all(bytes))
+        written(self.stdout.write_all(bytes))
     }
 
-    /// Lets the reader see what was written.
+    /// Hands all that was written to the reader.
     pub(super) fn flush(&mut self) -> Result<()> {
-        written(self.0.flush())
+        written(self.stdout.flush())
     }
 }
 
-/// Whether somebody may read what is written to stdout: no for a pipe whose reader is gone.
-pub(super) fn is_stdout_read() -> bool {
+/// Whether stdout can still be written: false for a pipe whose reader has ended.
+pub(super) fn is_stdout_open() -> bool {
     let stdout = stdout();
     let mut asked = [PollFd::new(&stdout, PollFlags::empty())];
     let answered = poll(&mut asked, Some(&Timespec::default()));
@@ -65,7 +71,7 @@ pub(super) fn is_stdout_read() -> bool {
 
 fn written(outcome: io::Result<()>) -> Result<()> {
     match outcome {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(ReaderGone.into()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(OutputClosed.into()),
         written => written.context(FAILED),
     }
 }
@@ -78,22 +84,21 @@ fn print(text: &str) -> io::Result<()> {
 
 /// Prints a key: the only time that it is shown (decision A1).
 pub(super) fn key(key: &NewKey) -> Result<()> {
-    print(&visible_json(&key_line(key)))
+    print(&escape_json(&key_line(key)))
         .with_context(|| format!("a key was issued for {} of {} but is lost", key.user, key.organization))
 }
 
-/// Tells `warn` what of a fleet file is hardly meant: keys that are left out, which the operator thinks count, and
-/// names that look like others.
-pub(super) fn doubts(applied: &Applied, warn: impl Fn(&str)) {
+/// Warns of what in a fleet file is probably a mistake: keys that are ignored, and names that look like others.
+pub(super) fn fleet_warnings(applied: &Applied, warn: impl Fn(&str)) {
     for (organization, user) in &applied.keys_left_out {
         warn(&format!("the key of user {user} of {organization} is left out: the user has or had another one"));
     }
     applied.similar_names.iter().for_each(|pair| warn(&pair.to_string()));
 }
 
-/// Prints the keys that applying a fleet file issued, and tells `warn` its [`doubts`], and people what changed.
+/// Prints the keys that applying a fleet file issued, its [`fleet_warnings`], and on a terminal what changed.
 pub(super) fn applied(applied: &Applied, changes: Option<&Changes>, warn: impl Fn(&str)) -> Result<()> {
-    doubts(applied, warn);
+    fleet_warnings(applied, warn);
     // All are tried: one that can't be printed is no reason to lose the others.
     let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
     if let Some(Changes { added, changed, unchanged }) = changes {
@@ -103,29 +108,29 @@ pub(super) fn applied(applied: &Applied, changes: Option<&Changes>, warn: impl F
     printed.into_iter().collect()
 }
 
-/// Tells whoever sits before a terminal what an answer alone doesn't say. Scripts are told nothing: their stderr
-/// is for what went wrong.
+/// Prints a line to stderr if that is a terminal. The stderr of scripts is for failures alone.
 pub(super) fn notice(text: &str) {
-    if are_notices_read() {
-        error_line(&visible(text));
+    if is_interactive() {
+        error_line(&escape(text));
     }
 }
 
-pub(super) fn are_notices_read() -> bool {
+/// Whether notices are shown.
+pub(super) fn is_interactive() -> bool {
     stderr().is_terminal()
 }
 
-/// Says on stderr, also to scripts, that a new database was made: another one may have been meant.
+/// Prints to stderr, in scripts too, that a new database was made: another one may have been meant.
 pub(super) fn note_new_database(file: &Path) {
-    error_line(&visible(&format!("note: made the database {}, which was not there", file.display())));
+    error_line(&escape(&format!("note: made the database {}, which was not there", file.display())));
 }
 
-/// Tells stderr what the operator should know, apart from what the command answers.
+/// Prints a warning to stderr.
 pub(super) fn warning(text: &str) {
-    error_line(&format!("warning: {}", visible(text)));
+    error_line(&format!("warning: {}", escape(text)));
 }
 
-/// Prints a [`visible`] line to stderr. Where nobody reads it, there is nobody to tell that: `eprintln!` would panic.
+/// Prints a line to stderr. A closed stderr is ignored: `eprintln!` would panic.
 pub(super) fn error_line(line: &str) {
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

@@ -2,21 +2,21 @@
 
 use super::export::Destination;
 use super::failure::Failure;
-use super::listing::{Listing, json_line};
-use super::look::{Look, look};
-use super::names::{self, Beginning, Register};
+use super::listing::{Listing, Record, json_line};
+use super::lookup::{self, Organizations};
 use super::output::Out;
-use super::table::{Cell, Column, Screen};
+use super::query::{self, Limit, QueryOptions};
+use super::table::{Cell, Column};
 use super::values;
 use crate::config::Config;
 use crate::wiring;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use domain::guid::ResourceGuid;
 use domain::inspection::InspectionRepository;
 use domain::resource::{Domain, ListFilter, ResourceListItem, ResourceRepository, StoredResource};
 use domain::text::{Folded, storable};
-use futures_util::TryStreamExt;
+use futures_util::stream::{self, Stream};
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 pub(super) enum ResourcesCommand {
     /// List resources by organization, domain and name
     List(List),
-    /// Show what is known of a resource
+    /// Show a resource with its Meta
     Show {
         #[command(flatten)]
         resource: Resource,
@@ -46,10 +46,12 @@ pub(super) enum ResourcesCommand {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct List {
     #[command(flatten)]
-    look: Look,
+    options: QueryOptions,
+    #[command(flatten)]
+    limit: Limit,
     /// Only resources of this type, without case; several are joined by commas, * stands for all
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     types: Vec<String>,
@@ -66,7 +68,7 @@ fn domain(text: &str) -> Result<Domain, String> {
 #[derive(Debug, Args)]
 pub(super) struct Resource {
     /// ResourceGUID, or the beginning of one
-    #[arg(value_name = "GUID", value_parser = names::id)]
+    #[arg(value_name = "GUID", value_parser = lookup::id)]
     guid: String,
     /// Only that of this organization
     #[arg(long, value_name = "NAME")]
@@ -74,17 +76,13 @@ pub(super) struct Resource {
 }
 
 pub(super) async fn run(config: &Config, command: ResourcesCommand) -> Result<ExitCode, Failure> {
-    look(config, async |database, out| {
-        let inspection = database.inspection();
+    query::run(config, async |database, out| {
+        let (inspection, resources) = (database.inspection(), database.resources());
         match command {
-            ResourcesCommand::List(asked) => {
-                list(&inspection, &database.resources(), &asked, Screen::of_stdout(), out).await
-            }
-            ResourcesCommand::Show { resource, json } => {
-                show(&inspection, &database.resources(), &resource, json, out).await
-            }
+            ResourcesCommand::List(asked) => list(&inspection, &resources, &asked, out).await,
+            ResourcesCommand::Show { resource, json } => show(&inspection, &resources, &resource, json, out).await,
             ResourcesCommand::Export { resource, target, force } => {
-                let found = find_one(&inspection, &database.resources(), &resource).await?;
+                let found = find_one(&inspection, &resources, &resource).await?;
                 let destination = Destination::of(&target, &found.meta.name, force)?;
                 let blobs = wiring::open_blobs(&config.blobs).await?;
                 let content = blobs.read(&found.content.key, None).await?;
@@ -100,25 +98,38 @@ async fn list(
     inspection: &dyn InspectionRepository,
     resources: &dyn ResourceRepository,
     asked: &List,
-    screen: Screen,
     out: &mut Out<'_>,
 ) -> Result<()> {
     let is_all = asked.types.is_empty() || asked.types.iter().any(|name| name == "*");
     let types = (!is_all).then(|| asked.types.iter().map(|name| Folded::of(&storable(name))).collect::<Vec<_>>());
     let domains = asked.domain.map_or(vec![Domain::Private, Domain::Public], |domain| vec![domain]);
-    let register = Register::read(inspection, asked.look.organization.as_deref()).await?;
-    let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
-    for organization in register.organizations() {
-        for domain in &domains {
-            let filter = ListFilter { types: types.clone(), domain: *domain };
-            let mut items = resources.list(organization.id, filter);
-            while let Some(item) = items.try_next().await? {
-                let of = organization.name.as_str();
-                listing.record(out, || json_of_item(of, *domain, &item), || cells(of, *domain, &item))?;
-            }
-        }
-    }
-    listing.end(out, "no resources found")
+    let organizations = Organizations::read(inspection, asked.options.organization.as_deref()).await?;
+    let records = all(resources, &organizations, &domains, types.as_deref()).take(asked.limit.get());
+    Listing::new(COLUMNS, out, asked.options.json).write(records, "no resources found", out).await
+}
+
+/// The resources by organization, domain and name.
+fn all<'a>(
+    resources: &'a dyn ResourceRepository,
+    organizations: &'a Organizations,
+    domains: &'a [Domain],
+    types: Option<&'a [Folded]>,
+) -> impl Stream<Item = Result<ResourceRecord>> + 'a {
+    stream::iter(organizations.iter()).flat_map(move |organization| {
+        stream::iter(domains).flat_map(move |domain| {
+            let filter = ListFilter { types: types.map(<[Folded]>::to_vec), domain: *domain };
+            let items = resources.list(organization.id, filter).map_err(anyhow::Error::from);
+            let organization = organization.name.clone();
+            items.map_ok(move |item| ResourceRecord { organization: organization.clone(), domain: *domain, item })
+        })
+    })
+}
+
+/// A resource in a list.
+struct ResourceRecord {
+    organization: String,
+    domain: Domain,
+    item: ResourceListItem,
 }
 
 const COLUMNS: [Column; 6] = [
@@ -130,26 +141,30 @@ const COLUMNS: [Column; 6] = [
     Column::optional("SHA1"),
 ];
 
-fn cells(organization: &str, domain: Domain, item: &ResourceListItem) -> Vec<Cell> {
-    vec![
-        Cell::new(organization),
-        Cell::new(domain.as_str()),
-        Cell::new(item.resource_type.as_str()),
-        Cell::new(&item.name),
-        Cell::new(item.guid.to_string()),
-        Cell::new(item.checksum.to_string()),
-    ]
-}
+impl Record for ResourceRecord {
+    fn cells(&self) -> Vec<Cell> {
+        let Self { organization, domain, item } = self;
+        vec![
+            Cell::new(organization),
+            Cell::new(domain.as_str()),
+            Cell::new(item.resource_type.as_str()),
+            Cell::new(&item.name),
+            Cell::new(item.guid.to_string()),
+            Cell::new(item.checksum.to_string()),
+        ]
+    }
 
-fn json_of_item(organization: &str, domain: Domain, item: &ResourceListItem) -> Value {
-    json!({
-        "organization": organization,
-        "guid": item.guid.to_string(),
-        "type": item.resource_type.as_str(),
-        "domain": domain.as_str(),
-        "name": item.name,
-        "checksum": item.checksum.to_string(),
-    })
+    fn json(&self) -> Value {
+        let Self { organization, domain, item } = self;
+        json!({
+            "organization": organization,
+            "guid": item.guid.to_string(),
+            "type": item.resource_type.as_str(),
+            "domain": domain.as_str(),
+            "name": item.name,
+            "checksum": item.checksum.to_string(),
+        })
+    }
 }
 
 /// The resources of a GUID, in each organization that has it, with the organization's name; one at least.
@@ -158,33 +173,18 @@ async fn find(
     resources: &dyn ResourceRepository,
     asked: &Resource,
 ) -> Result<Vec<(String, StoredResource)>> {
-    let register = Register::read(inspection, asked.organization.as_deref()).await?;
-    let guid = match ResourceGuid::parse(&asked.guid) {
-        Some(guid) => guid,
-        None => find_guid(resources, &register, &asked.guid).await?,
-    };
-    let found = inspection.find_resources(guid).await?.into_iter();
-    let found = found.filter(|resource| register.knows(resource.organization));
-    let mut found: Vec<_> = found.map(|resource| (register.name(resource.organization).to_owned(), resource)).collect();
+    let organizations = Organizations::read(inspection, asked.organization.as_deref()).await?;
+    let all = all(resources, &organizations, &[Domain::Private, Domain::Public], None);
+    let guid = lookup::whole_id(&asked.guid, "resource", all.map_ok(|record| record.item.guid)).await?;
+    let found = inspection.find_resources(guid.into()).await?.into_iter();
+    let found = found.filter(|resource| organizations.contains(resource.organization));
+    let mut found: Vec<_> =
+        found.map(|resource| (organizations.name(resource.organization).to_owned(), resource)).collect();
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     if found.is_empty() {
         bail!("there is no resource {guid}");
     }
     Ok(found)
-}
-
-/// The one GUID that begins so.
-async fn find_guid(resources: &dyn ResourceRepository, register: &Register, text: &str) -> Result<ResourceGuid> {
-    let mut beginning = Beginning::parse(text).with_context(|| format!("there is no resource {text}"))?;
-    for organization in register.ids() {
-        for domain in [Domain::Private, Domain::Public] {
-            let mut items = resources.list(organization, ListFilter { types: None, domain });
-            while let Some(item) = items.try_next().await? {
-                beginning.add(&item.guid);
-            }
-        }
-    }
-    ResourceGuid::parse(&beginning.only("resource")?).context("the GUID of the resource is damaged")
 }
 
 async fn find_one(
@@ -250,12 +250,11 @@ fn json_of(organization: &str, resource: &StoredResource, meta: &Value) -> Value
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
     use domain::fleet::FleetRegistry;
     use domain::resource::{NewResource, ResourceType};
     use domain::testing::{ACME, InMemoryStore, ZENITH, a_fleet, a_meta, a_resource, at, resource_guid};
-
-    const SCREEN: Screen = Screen { width: None, colors: false };
 
     /// Two resources of Acme Print, one of which Zenith Media has too, and a public one.
     async fn store() -> InMemoryStore {
@@ -283,11 +282,9 @@ mod tests {
     #[tokio::test]
     async fn on_a_narrow_terminal_the_guid_stays_whole_and_the_checksum_goes() {
         let store = store().await;
-        let look = Look { organization: None, json: false };
-        let asked = List { look, types: Vec::new(), domain: None };
         let mut answer = Vec::new();
         let screen = Screen { width: Some(80), colors: false };
-        list(&store, &store, &asked, screen, &mut Out::new(&mut answer)).await.unwrap();
+        list(&store, &store, &List::default(), &mut Out::new(&mut answer, screen)).await.unwrap();
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.contains(&resource_guid(1).to_string()) && answer.contains("Resource"), "{answer}");
         assert!(!answer.contains("SHA1") && answer.lines().all(|line| line.chars().count() <= 80), "{answer}");
@@ -296,11 +293,12 @@ mod tests {
     }
 
     async fn listed(organization: Option<&str>, types: &[&str], domain: Option<Domain>, json: bool) -> Vec<String> {
-        let look = Look { organization: organization.map(str::to_owned), json };
-        let asked = List { look, types: types.iter().map(|name| (*name).to_owned()).collect(), domain };
+        let options = QueryOptions { organization: organization.map(str::to_owned), json };
+        let types = types.iter().map(|name| (*name).to_owned()).collect();
+        let asked = List { options, types, domain, limit: Limit::default() };
         let store = store().await;
         let mut answer = Vec::new();
-        list(&store, &store, &asked, SCREEN, &mut Out::new(&mut answer)).await.unwrap();
+        list(&store, &store, &asked, &mut Out::new(&mut answer, Screen::PIPE)).await.unwrap();
         String::from_utf8(answer).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -329,7 +327,7 @@ mod tests {
         };
         let shown = async |asked: Resource, json| -> String {
             let mut answer = Vec::new();
-            show(&store, &store, &asked, json, &mut Out::new(&mut answer)).await.unwrap();
+            show(&store, &store, &asked, json, &mut Out::new(&mut answer, Screen::PIPE)).await.unwrap();
             String::from_utf8(answer).unwrap()
         };
         let both = shown(asked(1, None), false).await;

@@ -1,11 +1,11 @@
 //! Tables on stdout: fit to the width of a terminal, whole where stdout is a file or a pipe.
 
+mod escape;
 mod screen;
-mod visible;
 
 pub(super) use comfy_table::Color;
+pub(super) use escape::{escape, escape_json, is_control, push_escaped};
 pub(super) use screen::Screen;
-pub(super) use visible::{is_order, push_visible, visible, visible_json};
 
 use super::output::Out;
 use anyhow::Result;
@@ -66,12 +66,12 @@ pub(super) struct Cell {
 impl Cell {
     /// Takes a text of any origin; characters that would control a terminal are escaped.
     pub(super) fn new(text: impl AsRef<str>) -> Self {
-        Self { text: visible(text.as_ref()).into_owned(), color: None }
+        Self { text: escape(text.as_ref()).into_owned(), color: None }
     }
 
     /// A cell of several lines, each escaped by itself.
     pub(super) fn lines(lines: impl IntoIterator<Item = String>) -> Self {
-        let lines: Vec<String> = lines.into_iter().map(|line| visible(&line).into_owned()).collect();
+        let lines: Vec<String> = lines.into_iter().map(|line| escape(&line).into_owned()).collect();
         Self { text: lines.join("\n"), color: None }
     }
 
@@ -183,7 +183,7 @@ mod tests {
 
     fn shown_in(columns: [Column; 3], screen: Screen, rows: &[[&str; 3]]) -> Vec<String> {
         let mut buffer = Vec::new();
-        let mut out = Out::new(&mut buffer);
+        let mut out = Out::new(&mut buffer, screen);
         let mut table = Table::new(columns, screen);
         for row in rows {
             table.row(&mut out, row.iter().map(Cell::new).collect()).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_text_gives_the_terminal_no_orders_and_stays_in_its_line() {
+    fn stored_text_does_not_control_the_terminal_and_stays_in_its_line() {
         for screen in [PIPE, terminal(60)] {
             let lines = shown(screen, &[["\x1b]0;pwned\x07", "\u{202e}x", "two\nlines\u{9b}2J"]]);
             assert_eq!(lines[1], "\\x1b]0;pwned\\x07  \\u{202e}x  two\\nlines\\u{9b}2J");
@@ -270,8 +270,8 @@ mod tests {
         let cells = |name| vec![Cell::new(name).colored(Some(Color::Red)), Cell::new("1s"), Cell::new("x")];
         for colors in [true, false] {
             let mut table = Table::new(COLUMNS, Screen { width: Some(40), colors });
-            table.row(&mut Out::new(&mut buffer), cells("Printing")).unwrap();
-            table.flush(&mut Out::new(&mut buffer)).unwrap();
+            table.row(&mut Out::new(&mut buffer, PIPE), cells("Printing")).unwrap();
+            table.flush(&mut Out::new(&mut buffer, PIPE)).unwrap();
         }
         let lines = String::from_utf8(buffer).unwrap();
         let expected = "NAME      AGE  TEXT\n\x1b[38;5;9mPrinting\x1b[39m  1s   x\n\
@@ -285,13 +285,13 @@ mod tests {
         let mut table = Table::new(COLUMNS, PIPE);
         let row = || vec![Cell::new("a"), Cell::new("b"), Cell::new("c")];
         for _ in 0..PAGE_ROWS - 1 {
-            table.row(&mut Out::new(&mut buffer), row()).unwrap();
+            table.row(&mut Out::new(&mut buffer, PIPE), row()).unwrap();
         }
         assert!(buffer.is_empty());
-        table.row(&mut Out::new(&mut buffer), row()).unwrap();
+        table.row(&mut Out::new(&mut buffer, PIPE), row()).unwrap();
         assert_eq!(String::from_utf8_lossy(&buffer).lines().count(), PAGE_ROWS + 1);
         let long = "x".repeat(PAGE_BYTES);
-        table.row(&mut Out::new(&mut buffer), vec![Cell::new(long), Cell::new(""), Cell::new("")]).unwrap();
+        table.row(&mut Out::new(&mut buffer, PIPE), vec![Cell::new(long), Cell::new(""), Cell::new("")]).unwrap();
         assert!(table.rows.is_empty(), "long rows don't wait for others");
         let longest = String::from_utf8_lossy(&buffer).lines().map(str::len).max();
         assert_eq!(longest, Some(LONGEST_LINE), "a very long text stands in several lines");

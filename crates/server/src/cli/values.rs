@@ -1,21 +1,16 @@
-//! Values of the command line that several commands take, and how they show some.
+//! Values that several commands read or show.
 
 use super::output::Out;
 use super::table::{Cell, Column, Screen, Table};
-use crate::config::duration;
+use crate::config;
 use crate::wiring;
 use anyhow::Result;
 use domain::timestamp::Timestamp;
 use std::time::Duration;
 
 /// Reads a duration, such as `1h`.
-pub(super) fn since(text: &str) -> Result<Duration, String> {
-    duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d, w)".to_owned())
-}
-
-/// The time a duration ago.
-pub(super) fn ago(since: Duration) -> Timestamp {
-    wiring::clock().now().minus(since)
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    config::duration(text).ok_or_else(|| "allowed is a duration, such as 1h (units ms, s, m, h, d, w)".to_owned())
 }
 
 /// Reads the first time of a period: a time in the forms of the interface (decision T2), a day, `today`, or a duration
@@ -34,7 +29,7 @@ fn instant(text: &str, now: Timestamp, time_of_day: &str) -> Result<Timestamp, S
     let today = || now.to_string().chars().take(DAY).collect::<String>();
     let instant = match text {
         "today" => day(&today()),
-        _ => Timestamp::parse(text).or_else(|| day(text)).or_else(|| duration(text).map(|ago| now.minus(ago))),
+        _ => Timestamp::parse(text).or_else(|| day(text)).or_else(|| config::duration(text).map(|ago| now.minus(ago))),
     };
     let allowed = "allowed is a time, such as 2026-05-04T07:00:00Z, 2026-05-04, today, or 2h for two hours ago";
     instant.ok_or_else(|| allowed.to_owned())
@@ -43,7 +38,22 @@ fn instant(text: &str, now: Timestamp, time_of_day: &str) -> Result<Timestamp, S
 /// Characters of a day: `2026-05-04`.
 const DAY: usize = 10;
 
-/// Bytes for people.
+/// How long ago something was received, in its largest whole unit. Clocks differ: it is never from the future.
+pub(super) fn age(received: Timestamp, now: Timestamp) -> String {
+    let seconds = age_in_seconds(received, now);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..86_400 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+pub(super) fn age_in_seconds(received: Timestamp, now: Timestamp) -> i64 {
+    (now.as_micros().saturating_sub(received.as_micros()) / 1_000_000).max(0)
+}
+
+/// A number of bytes in its largest unit.
 #[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
@@ -59,7 +69,7 @@ pub(super) fn size(bytes: u64) -> String {
     format!("{amount:.1} {}", UNITS[unit])
 }
 
-/// Prints what is known of one record, a line for each fact; empty values are left out.
+/// Prints the values of one record, a line for each; empty ones are left out.
 pub(super) fn facts(out: &mut Out<'_>, facts: &[(impl AsRef<str>, String)]) -> Result<()> {
     let mut table = Table::new([Column::whole(""), Column::text("")], Screen::PIPE);
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
@@ -71,11 +81,12 @@ pub(super) fn facts(out: &mut Out<'_>, facts: &[(impl AsRef<str>, String)]) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::testing::at;
 
     #[test]
     fn what_is_not_a_duration_is_refused() {
-        assert_eq!(since("2d"), Ok(Duration::from_hours(48)));
-        assert!(since("yesterday").unwrap_err().contains("such as 1h"));
+        assert_eq!(duration("2d"), Ok(Duration::from_hours(48)));
+        assert!(duration("yesterday").unwrap_err().contains("such as 1h"));
     }
 
     #[test]
@@ -89,6 +100,16 @@ mod tests {
         assert_eq!(first("2h"), Ok(time("2026-05-04T05:30:00Z")));
         assert_eq!(to("2026-05-01"), Ok(time("2026-05-01T23:59:59.999999Z")), "the day is included");
         assert!(from("yesterday").unwrap_err().contains("such as 2026-05-04T07:00:00Z"));
+    }
+
+    #[test]
+    fn an_age_is_shown_in_its_largest_unit() {
+        let ages =
+            [(0, "0s"), (59, "59s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"), (86_399, "23h"), (864_000, "10d")];
+        for (seconds, shown) in ages {
+            assert_eq!(age(at(0), at(seconds)), shown);
+        }
+        assert_eq!(age(at(5), at(0)), "0s", "clocks differ");
     }
 
     #[test]

@@ -1,82 +1,67 @@
 //! `platen crashes list`
 
 use super::{content, head, stack};
-use crate::cli::listing::Listing;
-use crate::cli::look::{Look, Period};
-use crate::cli::names::{Computers, Register};
+use crate::cli::listing::{Listing, Record};
+use crate::cli::lookup::{Computers, Organizations};
 use crate::cli::output::Out;
-use crate::cli::table::{Cell, Column, Screen};
+use crate::cli::query::{Limit, QueryOptions, TimeRange};
+use crate::cli::table::{Cell, Column};
 use crate::cli::values;
 use anyhow::Result;
 use clap::Args;
 use domain::blob::BlobStore;
 use domain::crash_report::{CrashReport, Os, PartRole};
 use domain::guid::CrashReportId;
-use domain::inspection::{CrashReportFilter, InspectionRepository, PartsTotal};
-use futures_util::TryStreamExt;
+use domain::inspection::{CrashReportFilter, InspectedCrashReport, InspectionRepository, PartsTotal};
+use futures_util::StreamExt;
 use serde_json::Value;
+
+/// Call stacks that are read at the same time.
+const CONCURRENT_READS: usize = 8;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListArguments {
     #[command(flatten)]
-    pub(super) look: Look,
+    pub(super) options: QueryOptions,
     #[command(flatten)]
-    period: Period,
-    /// Only those of this computer
+    limit: Limit,
+    #[command(flatten)]
+    period: TimeRange,
+    /// Only those of this computer, by its name or GUID, or the beginning of its GUID
     #[arg(long, value_name = "NAME|GUID")]
     computer: Option<String>,
-    /// Only this many, the newest
-    #[arg(long, value_name = "NUMBER")]
-    limit: Option<usize>,
 }
 
 /// The crash reports of some organizations.
 pub(super) struct CrashList<'a> {
     pub(super) inspection: &'a dyn InspectionRepository,
     pub(super) blobs: &'a dyn BlobStore,
-    pub(super) register: Register,
+    pub(super) organizations: Organizations,
     pub(super) computers: Computers,
 }
 
 impl CrashList<'_> {
-    pub(super) async fn write(&self, asked: &ListArguments, screen: Screen, out: &mut Out<'_>) -> Result<()> {
+    pub(super) async fn write(&self, asked: &ListArguments, out: &mut Out<'_>) -> Result<()> {
         let computer = asked.computer.as_deref().map(|text| self.computers.named(text)).transpose()?;
         let (from, to) = asked.period.bounds();
         let filter = CrashReportFilter { from, to, computer: computer.map(|computer| computer.guid) };
-        let mut reports = self.inspection.crash_reports(self.register.ids(), filter);
-        let mut listing = Listing::new(COLUMNS, screen, asked.look.json);
-        let mut left = asked.limit.unwrap_or(usize::MAX);
-        while left > 0
-            && let Some(report) = reports.try_next().await?
-        {
-            left -= 1;
-            let (organization, report) = (self.register.name(report.organization), &report.report);
-            let stack = if asked.look.json { String::new() } else { self.stack_line(report.id).await };
-            listing.record(out, || json_of(organization, report), || self.cells(organization, report, &stack))?;
+        let reports = self.inspection.crash_reports(self.organizations.ids(), filter).take(asked.limit.get());
+        let records = reports.map(async |found| Ok(self.record(found?).await)).buffered(CONCURRENT_READS);
+        Listing::new(COLUMNS, out, asked.options.json).write(records, "no crash reports found", out).await
+    }
+
+    async fn record(&self, found: InspectedCrashReport) -> CrashRecord {
+        let InspectedCrashReport { organization, report } = found;
+        let computer = report.computer.and_then(|guid| self.computers.of_guid(guid));
+        CrashRecord {
+            organization: self.organizations.name(organization).to_owned(),
+            computer_name: computer.map(|computer| computer.name.clone()),
+            stack: self.stack_line(report.id).await,
+            report,
         }
-        listing.end(out, "no crash reports found")
     }
 
-    fn cells(&self, organization: &str, report: &CrashReport<PartsTotal>, stack: &str) -> Vec<Cell> {
-        let computer = report.computer.map(|guid| {
-            self.computers.of_guid(guid).map_or_else(|| guid.to_string(), |computer| computer.name.clone())
-        });
-        vec![
-            Cell::new(report.received.to_string()),
-            Cell::new(report.id.to_string()),
-            Cell::new(organization),
-            Cell::new(report.application_name.as_deref().unwrap_or("unknown")),
-            Cell::new(&report.application_version),
-            Cell::new(Os::parse(report.os.as_deref()).as_str()),
-            Cell::new(report.user.as_deref().unwrap_or_default()),
-            Cell::new(computer.unwrap_or_default()),
-            Cell::new(report.parts.count.to_string()),
-            Cell::new(values::size(report.parts.size)),
-            Cell::new(stack),
-        ]
-    }
-
-    /// The first meaningful line of the call stack. A list isn't cut off over a content that can't be read.
+    /// The first meaningful line of the call stack. A content that can't be read doesn't end the list.
     async fn stack_line(&self, id: CrashReportId) -> String {
         let line = async {
             let report = self.inspection.find_crash_report(id).await?.map(|(_, report)| report);
@@ -88,6 +73,14 @@ impl CrashList<'_> {
         };
         line.await.unwrap_or_else(|error| format!("({error})"))
     }
+}
+
+/// A crash report with the names of its organization and its computer, and a line of its call stack.
+struct CrashRecord {
+    organization: String,
+    computer_name: Option<String>,
+    stack: String,
+    report: CrashReport<PartsTotal>,
 }
 
 const COLUMNS: [Column; 11] = [
@@ -104,9 +97,31 @@ const COLUMNS: [Column; 11] = [
     Column::text("STACK"),
 ];
 
-fn json_of(organization: &str, report: &CrashReport<PartsTotal>) -> Value {
-    let mut json = head(organization, report);
-    json["parts"] = report.parts.count.into();
-    json["size"] = report.parts.size.into();
-    json
+impl Record for CrashRecord {
+    fn cells(&self) -> Vec<Cell> {
+        let Self { organization, computer_name, stack, report } = self;
+        let computer = computer_name.clone().or_else(|| report.computer.map(|guid| guid.to_string()));
+        vec![
+            Cell::new(report.received.to_string()),
+            Cell::new(report.id.to_string()),
+            Cell::new(organization),
+            Cell::new(report.application_name.as_deref().unwrap_or("unknown")),
+            Cell::new(&report.application_version),
+            Cell::new(Os::parse(report.os.as_deref()).as_str()),
+            Cell::new(report.user.as_deref().unwrap_or_default()),
+            Cell::new(computer.unwrap_or_default()),
+            Cell::new(report.parts.count.to_string()),
+            Cell::new(values::size(report.parts.size)),
+            Cell::new(stack),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let mut json = head(&self.organization, &self.report);
+        json["computer_name"] = self.computer_name.clone().into();
+        json["parts"] = self.report.parts.count.into();
+        json["size"] = self.report.parts.size.into();
+        json["stack"] = self.stack.clone().into();
+        json
+    }
 }

@@ -1,7 +1,7 @@
 //! A call stack as text. Its bytes are stored as they were sent, in any encoding (decision C4).
 
 use crate::cli::output::Out;
-use crate::cli::table::push_visible;
+use crate::cli::table::push_escaped;
 use anyhow::Result;
 use domain::blob::ByteStream;
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
@@ -31,7 +31,7 @@ pub(super) async fn print(content: ByteStream, out: &mut Out<'_>) -> Result<()> 
                 // Windows ends lines with it.
                 '\r' => {}
                 '\t' => shown.push_str(TAB),
-                other => push_visible(&mut shown, other),
+                other => push_escaped(&mut shown, other),
             }
         }
         is_line_open = shown.chars().last().map_or(is_line_open, |last| last != '\n');
@@ -115,6 +115,7 @@ fn encoding_of(head: &[u8]) -> &'static Encoding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::table::Screen;
     use domain::error::StoreError;
     use futures_util::stream::{self, StreamExt};
 
@@ -125,7 +126,7 @@ mod tests {
 
     async fn printed(bytes: &[u8], length: usize) -> String {
         let mut answer = Vec::new();
-        print(stream(bytes, length), &mut Out::new(&mut answer)).await.unwrap();
+        print(stream(bytes, length), &mut Out::new(&mut answer, Screen::PIPE)).await.unwrap();
         String::from_utf8(answer).unwrap()
     }
 

@@ -1,14 +1,14 @@
-//! What applying a fleet file would do, said without doing it.
+//! `platen fleet apply --dry-run`: the changes that a fleet file would make.
 
 use crate::cli::output;
-use crate::cli::table::visible;
+use crate::cli::table::escape;
 use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
 use domain::fleet::{Changes, Fleet, NewKey, Preview};
 use std::process::ExitCode;
 
-/// Where there is no database, the file meets an empty one: none is made.
+/// Where there is no database, the file is compared with an empty one in memory.
 pub(super) async fn run(config: &Config, fleet: &Fleet) -> Result<ExitCode> {
     let database = match wiring::missing_file(&config.database) {
         Some(_) => wiring::open_in_memory().await?,
@@ -17,12 +17,12 @@ pub(super) async fn run(config: &Config, fleet: &Fleet) -> Result<ExitCode> {
     let preview = wiring::fleet_service(&database).preview(fleet).await;
     wiring::close(database).await;
     let preview = preview?;
-    output::doubts(&preview.applied, output::warning);
-    told(fleet, &preview).iter().try_for_each(|line| output::line(&visible(line)))?;
+    output::fleet_warnings(&preview.applied, output::warning);
+    lines(fleet, &preview).iter().try_for_each(|line| output::line(&escape(line)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(fleet: &Fleet, preview: &Preview) -> Vec<String> {
+fn lines(fleet: &Fleet, preview: &Preview) -> Vec<String> {
     let Changes { added, changed, unchanged } = preview.changes(fleet);
     let added = added.iter().map(|record| format!("would add {record}"));
     let changed = changed.iter().map(|record| format!("would change {record}"));

@@ -1,25 +1,26 @@
 //! The registered fleet as people read it: a row for each record.
 
 use crate::cli::failure::Failure;
-use crate::cli::listing::Listing;
-use crate::cli::look::{Look, look};
-use crate::cli::names::Register;
+use crate::cli::listing::{Listing, Record};
+use crate::cli::lookup::Organizations;
 use crate::cli::output::Out;
-use crate::cli::table::{Cell, Column, Screen};
+use crate::cli::query::{self, QueryOptions};
+use crate::cli::table::{Cell, Column};
 use crate::config::Config;
 use crate::{fleet_json, wiring};
 use anyhow::Result;
 use domain::fleet::{FleetOrganization, FleetService};
 use domain::guid::ResourceGuid;
 use domain::inspection::InspectionRepository;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-pub(super) async fn run(config: &Config, asked: &Look) -> Result<ExitCode, Failure> {
-    look(config, async |database, out| {
-        show(&database.inspection(), &wiring::fleet_service(database), asked, Screen::of_stdout(), out).await
+pub(super) async fn run(config: &Config, asked: &QueryOptions) -> Result<ExitCode, Failure> {
+    query::run(config, async |database, out| {
+        show(&database.inspection(), &wiring::fleet_service(database), asked, out).await
     })
     .await
 }
@@ -28,24 +29,43 @@ pub(super) async fn run(config: &Config, asked: &Look) -> Result<ExitCode, Failu
 async fn show(
     inspection: &dyn InspectionRepository,
     fleet: &FleetService,
-    asked: &Look,
-    screen: Screen,
+    asked: &QueryOptions,
     out: &mut Out<'_>,
 ) -> Result<()> {
-    let mut listing = Listing::new(COLUMNS, screen, asked.json);
-    for organization in Register::read(inspection, asked.organization.as_deref()).await?.organizations() {
-        for organization in fleet.export(Some(&organization.name)).await?.organizations {
-            if listing.is_json() {
-                listing.record(out, || fleet_json::organization(&organization), Vec::new)?;
-                continue;
+    let organizations = Organizations::read(inspection, asked.organization.as_deref()).await?;
+    let exported = stream::iter(organizations.iter()).then(async |it| fleet.export(Some(&it.name)).await);
+    let rows = exported.map_err(anyhow::Error::from).map_ok(|exported| {
+        let of_organization = |organization: FleetOrganization| {
+            if asked.json {
+                return vec![FleetRow::Json(fleet_json::organization(&organization))];
             }
-            for row in rows(&organization) {
-                let cells = [organization.name.as_str()].into_iter().chain(row.iter().map(String::as_str));
-                listing.record(out, || Value::Null, || cells.map(Cell::new).collect())?;
-            }
+            rows(&organization).into_iter().map(|row| FleetRow::Cells(organization.name.clone(), row)).collect()
+        };
+        stream::iter(exported.organizations.into_iter().flat_map(of_organization).map(anyhow::Ok))
+    });
+    Listing::new(COLUMNS, out, asked.json).write(rows.try_flatten(), "nothing is registered", out).await
+}
+
+/// An organization as JSON, or a record of one as a row of the table.
+enum FleetRow {
+    Json(Value),
+    Cells(String, [String; 4]),
+}
+
+impl Record for FleetRow {
+    fn json(&self) -> Value {
+        match self {
+            Self::Json(organization) => organization.clone(),
+            Self::Cells(..) => Value::Null,
         }
     }
-    listing.end(out, "nothing is registered")
+
+    fn cells(&self) -> Vec<Cell> {
+        match self {
+            Self::Json(_) => Vec::new(),
+            Self::Cells(organization, row) => [organization].into_iter().chain(row).map(Cell::new).collect(),
+        }
+    }
 }
 
 const COLUMNS: [Column; 5] = [
@@ -109,12 +129,13 @@ fn uses(resources: Option<&[ResourceGuid]>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::table::Screen;
     use domain::fleet::FleetRegistry;
     use domain::testing::{CountingIds, FixedClock, InMemoryStore, a_fleet, acme_records, at};
     use std::sync::Arc;
 
     async fn shown(organization: Option<&str>, json: bool) -> anyhow::Result<String> {
-        shown_on(Screen { width: None, colors: false }, organization, json).await
+        shown_on(Screen::PIPE, organization, json).await
     }
 
     async fn shown_on(screen: Screen, organization: Option<&str>, json: bool) -> anyhow::Result<String> {
@@ -123,8 +144,8 @@ mod tests {
         let clock = Arc::new(FixedClock::new(at(0)));
         let fleet = FleetService::new(Arc::new(store.clone()), clock, Arc::new(CountingIds::default()));
         let mut answer = Vec::new();
-        let asked = Look { organization: organization.map(str::to_owned), json };
-        show(&store, &fleet, &asked, screen, &mut Out::new(&mut answer)).await?;
+        let asked = QueryOptions { organization: organization.map(str::to_owned), json };
+        show(&store, &fleet, &asked, &mut Out::new(&mut answer, screen)).await?;
         Ok(String::from_utf8(answer).unwrap())
     }
 

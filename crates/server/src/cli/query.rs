@@ -1,7 +1,8 @@
-//! What the commands have in common that show what came in. They read and change nothing.
+//! What the commands have in common that show records. They read and change nothing.
 
 use super::failure::Failure;
-use super::output::{Out, ReaderGone};
+use super::output::{Out, OutputClosed};
+use super::table::Screen;
 use super::values;
 use crate::config::Config;
 use crate::wiring;
@@ -17,8 +18,8 @@ use std::time::Duration;
 const BUFFER: usize = 64 * 1024;
 
 /// Whose records are shown, and how.
-#[derive(Debug, Args)]
-pub(super) struct Look {
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct QueryOptions {
     /// Only this organization
     #[arg(long, value_name = "NAME")]
     pub(super) organization: Option<String>,
@@ -27,9 +28,23 @@ pub(super) struct Look {
     pub(super) json: bool,
 }
 
+/// How many records are shown.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct Limit {
+    /// Only this many, the first of the list
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<usize>,
+}
+
+impl Limit {
+    pub(super) fn get(&self) -> usize {
+        self.limit.unwrap_or(usize::MAX)
+    }
+}
+
 /// Times of receipt, both inclusive (decision L6).
 #[derive(Debug, Args)]
-pub(super) struct Period {
+pub(super) struct TimeRange {
     /// Only from this time on: 2026-05-04T07:00:00Z, 2026-05-04, today, or 2h for two hours ago; days are those of UTC
     #[arg(long, value_name = "TIME", value_parser = values::from)]
     from: Option<Timestamp>,
@@ -37,32 +52,32 @@ pub(super) struct Period {
     #[arg(long, value_name = "TIME", value_parser = values::to)]
     to: Option<Timestamp>,
     /// Only of the last while, such as 90s, 30m, 1h or 2d
-    #[arg(long, value_name = "DURATION", value_parser = values::since, conflicts_with = "from")]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration, conflicts_with = "from")]
     since: Option<Duration>,
 }
 
-impl Period {
+impl TimeRange {
     pub(super) fn bounds(&self) -> (Option<Timestamp>, Option<Timestamp>) {
-        let since = self.since.map(values::ago);
+        let since = self.since.map(|since| wiring::clock().now().minus(since));
         (self.from.or(since), self.to)
     }
 }
 
-/// Opens the database, calls `work` and closes the database. A reader of stdout that goes away early, as `head` does, is
-/// no failure.
-pub(super) async fn look(
+/// Opens the database, calls `work` and closes the database. A reader of stdout that ends early, as `head` does, is no
+/// failure.
+pub(super) async fn run(
     config: &Config,
     work: impl AsyncFnOnce(&Database, &mut Out<'_>) -> Result<()>,
 ) -> Result<ExitCode, Failure> {
     let database = wiring::open_unchanged(&config.database).await?;
     let mut stdout = BufWriter::with_capacity(BUFFER, stdout());
-    let mut out = Out::new(&mut stdout);
+    let mut out = Out::new(&mut stdout, Screen::of_stdout());
     let done = work(&database, &mut out).await;
     // The output before a failure comes before its error.
-    let shown = out.flush();
+    let written = out.flush();
     wiring::close(database).await;
-    match done.and(shown) {
-        Err(error) if !error.is::<ReaderGone>() => Err(error.into()),
+    match done.and(written) {
+        Err(error) if !error.is::<OutputClosed>() => Err(error.into()),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
