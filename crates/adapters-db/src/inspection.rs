@@ -1,5 +1,6 @@
 //! What the operator looks at: [`domain::inspection::InspectionRepository`].
 
+mod computers;
 mod crashes;
 mod devices;
 mod follow;
@@ -14,8 +15,8 @@ use domain::device_status::Status;
 use domain::error::StoreError;
 use domain::guid::{CrashReportId, ResourceGuid};
 use domain::inspection::{
-    CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, InspectionRepository, LogFollower,
-    RegisteredOrganization,
+    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    InspectionRepository, LogFollower, RegisteredOrganization,
 };
 use domain::log_entry::LogFilter;
 use domain::resource::StoredResource;
@@ -55,6 +56,10 @@ impl InspectionRepository for SqlInspectionRepository {
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
         devices::list(self.db.clone(), organization, &statuses)
+    }
+
+    fn computers(&self, organization: OrganizationId) -> BoxStream<'static, Result<InspectedComputer, StoreError>> {
+        computers::list(self.db.clone(), organization)
     }
 
     fn log_entries(

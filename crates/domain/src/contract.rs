@@ -19,6 +19,7 @@ pub mod fleet_directory;
 pub mod fleet_keys;
 pub mod fleet_registry;
 pub mod inspection;
+pub mod inspection_computers;
 pub mod inspection_crashes;
 pub mod inspection_logs;
 pub mod ledger;

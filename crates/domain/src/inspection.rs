@@ -7,7 +7,8 @@ mod model;
 mod repository;
 
 pub use model::{
-    CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, PartsTotal, RegisteredOrganization,
+    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry, LastSeen,
+    PartsTotal, RegisteredOrganization,
 };
 pub use repository::{InspectionRepository, LogFollower};
 

@@ -1,6 +1,7 @@
 //! The command line: what it takes, and how each command ends.
 
 mod blobs;
+mod computers;
 mod config;
 mod copy;
 mod crashes;
@@ -85,6 +86,8 @@ enum Command {
     /// List, show and save crash reports
     #[command(subcommand, arg_required_else_help = false)]
     Crashes(crashes::CrashesCommand),
+    /// List the computers with user, last seen and version, or show one
+    Computers(computers::ComputersArguments),
     /// List the devices with their last status
     Devices(devices::DevicesArguments),
     /// List the last refusals, the newest first
@@ -108,12 +111,12 @@ enum Command {
     Healthcheck,
 }
 
-/// How long the process waits at its end for work on a disk that nobody waits for any more.
+/// How long the process waits at its end for blocking work on a disk.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// Runs what the command line asks for.
 pub(crate) fn run() -> ExitCode {
-    panics::tell_where_only();
+    panics::install_hook();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
@@ -153,7 +156,7 @@ fn named_command(arguments: impl IntoIterator<Item = OsString>) -> String {
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     let layers = configuration::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
     let config = Config::of(&layers).map_err(Failure::Misuse)?;
-    // Commands other than the server tell what they have to tell themselves.
+    // Commands other than the server print their own messages.
     let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "error" };
     // Clients of HTTPS need one; a second installation would be an error.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -178,6 +181,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Resources(command) => resources::run(&config, command).await,
             Command::Logs(arguments) => logs::run(&config, arguments).await,
             Command::Crashes(command) => crashes::run(&config, command).await,
+            Command::Computers(arguments) => computers::run(&config, arguments).await,
             Command::Devices(arguments) => devices::run(&config, arguments).await,
             Command::Refusals(arguments) => refusals::run(&config, arguments).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
@@ -225,6 +229,8 @@ mod tests {
             "crashes list",
             "crashes show 88de5c02-cce6-411f-950f-be309caa4439",
             "crashes export 88de5c02-cce6-411f-950f-be309caa4439 folder",
+            "computers",
+            "computers show RIP-01",
             "devices --status Error",
             "refusals",
             "openapi",
@@ -254,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_usage_is_told_in_one_line() {
+    fn wrong_usage_is_one_line() {
         let lines = [
             ("platen serv", "platen", "unrecognized subcommand 'serv'"),
             ("platen --config c.toml", "platen", "requires a subcommand"),
@@ -274,15 +280,15 @@ mod tests {
             let error = parse(line).unwrap_err();
             assert!(error.use_stderr(), "{line}");
             let named = named_command(line.split(' ').skip(1).map(OsString::from));
-            let told = failure::usage_line(&error, &named);
-            assert!(told.starts_with("error: ") && told.contains(expected), "{line}: {told}");
-            assert!(!told.contains('\n') && !told.contains("  "), "{line}: {told}");
-            assert!(told.ends_with(&format!("(see {command} --help)")), "{line}: {told}");
+            let message = failure::usage_line(&error, &named);
+            assert!(message.starts_with("error: ") && message.contains(expected), "{line}: {message}");
+            assert!(!message.contains('\n') && !message.contains("  "), "{line}: {message}");
+            assert!(message.ends_with(&format!("(see {command} --help)")), "{line}: {message}");
         }
     }
 
     #[test]
-    fn who_names_no_command_is_helped() {
+    fn without_a_command_the_help_is_printed() {
         let error = parse("platen").unwrap_err();
         let help = failure::help(&error).unwrap();
         assert!(help.contains("Usage: platen") && help.contains("healthcheck"), "{help}");

@@ -40,7 +40,7 @@ pub(crate) struct Config {
     pub(crate) telemetry: Telemetry,
 }
 
-/// An address to listen on, and the file that tells which one was taken.
+/// An address to listen on, and the file to which the address taken is written.
 #[derive(Debug)]
 pub(crate) struct Listener {
     pub(crate) bind: Address,

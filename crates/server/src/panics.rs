@@ -10,11 +10,11 @@ use std::thread;
 const WITHHELD: &str = "the message is not shown, since it may hold what a client sent";
 
 /// From now on a panic is a line of the log, or of stderr where no log was started.
-pub(crate) fn tell_where_only() {
-    set_hook(Box::new(tell));
+pub(crate) fn install_hook() {
+    set_hook(Box::new(report));
 }
 
-fn tell(panic: &PanicHookInfo<'_>) {
+fn report(panic: &PanicHookInfo<'_>) {
     let location = panic.location().map(ToString::to_string).unwrap_or_default();
     let (message, thread) = (message(panic.payload()), thread::current());
     // As for any program, RUST_BACKTRACE asks for it. It holds the names of functions and no values.
@@ -49,7 +49,7 @@ mod tests {
         let lines = Lines::default();
         let subscriber = tracing_subscriber::fmt().json().with_writer(lines.maker()).finish();
         let before = take_hook();
-        tell_where_only();
+        install_hook();
         let panics = tracing::subscriber::with_default(subscriber, || {
             let text = black_box("é a secret of a client".to_owned());
             let failed: Result<usize, String> = black_box(Err(text.clone()));
@@ -63,10 +63,10 @@ mod tests {
         });
         set_hook(before);
         assert!(panics.iter().all(Result::is_err));
-        let told = lines.text();
-        assert_eq!(told.lines().count(), 4, "{told}");
-        assert!(told.lines().all(|line| line.contains("\"ERROR\"") && line.contains("src/panics.rs:")), "{told}");
-        assert!(told.contains("a literal of the source") && told.contains(WITHHELD), "{told}");
-        assert!(!told.contains("secret"), "{told}");
+        let message = lines.text();
+        assert_eq!(message.lines().count(), 4, "{message}");
+        assert!(message.lines().all(|line| line.contains("\"ERROR\"") && line.contains("src/panics.rs:")), "{message}");
+        assert!(message.contains("a literal of the source") && message.contains(WITHHELD), "{message}");
+        assert!(!message.contains("secret"), "{message}");
     }
 }

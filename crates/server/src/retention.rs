@@ -63,7 +63,7 @@ impl Meters {
     }
 }
 
-/// What one removal has removed. It tells so at its end, also if it is broken off.
+/// The records that one removal has removed; it logs them at its end, also if it is aborted.
 #[derive(Default)]
 struct Removed {
     log_entries: u64,
@@ -88,8 +88,8 @@ impl Drop for Removed {
     }
 }
 
-/// How many records a batch removes at most. Nobody can say beforehand how long that takes, so it follows from
-/// how long the last one took.
+/// How many records a batch removes at most. The duration of a batch is unknown beforehand, so the limit
+/// follows from the last one.
 struct Pace {
     limit: u64,
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_removal_ends_at_once_when_it_is_told_to() {
+    async fn a_long_removal_ends_at_once_when_it_is_aborted() {
         let (store, retention) = old_entries(20_000).await;
         let work = tokio::spawn(run(retention));
         sleep(FIRST_AFTER + Pace::PAUSE.0 * 5).await;

@@ -88,8 +88,8 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey> {
 
 /// The certificate, and those between it and the authority that clients know.
 fn read_chain(file: &PathBuf) -> Result<Vec<CertificateDer<'static>>> {
-    let found = CertificateDer::pem_file_iter(file).map_err(told)?;
-    let chain: Vec<_> = found.collect::<Result<_, _>>().map_err(told)?;
+    let found = CertificateDer::pem_file_iter(file).map_err(pem_error)?;
+    let chain: Vec<_> = found.collect::<Result<_, _>>().map_err(pem_error)?;
     if chain.is_empty() {
         bail!("it holds no certificate in PEM form");
     }
@@ -99,12 +99,12 @@ fn read_chain(file: &PathBuf) -> Result<Vec<CertificateDer<'static>>> {
 fn read_key(file: &PathBuf) -> Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_file(file).map_err(|error| match error {
         PemError::NoItemsFound => anyhow::anyhow!("it holds no private key in PEM form without a password"),
-        other => told(other),
+        other => pem_error(other),
     })
 }
 
 /// The error as part of a longer message.
-fn told(error: PemError) -> anyhow::Error {
+fn pem_error(error: PemError) -> anyhow::Error {
     match error {
         PemError::Io(error) => error.into(),
         other => anyhow::anyhow!("it is not well-formed PEM: {other}"),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_the_files_is_told_by_the_key_of_the_configuration() {
+    fn errors_of_the_files_name_the_key_of_the_configuration() {
         let (one, other) = (generated(), generated());
         let (certificate, key) = (one.cert.pem(), one.signing_key.serialize_pem());
         for (certificate, key, expected) in [
@@ -157,8 +157,8 @@ mod tests {
         }
         let (_folder, mut files) = site(&certificate, &key);
         files.key.set_extension("missing");
-        let told = refusal(&files);
-        assert!(told.starts_with("http.tls_key: cannot use ") && told.contains("No such file"), "{told}");
+        let message = refusal(&files);
+        assert!(message.starts_with("http.tls_key: cannot use ") && message.contains("No such file"), "{message}");
     }
 
     #[test]

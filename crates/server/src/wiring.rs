@@ -129,8 +129,8 @@ fn unusable(config: &Blobs) -> String {
     format!("the blob store ({key}) can't be used")
 }
 
-/// What a migration did, for people.
-pub(crate) fn told(migrated: Migrated) -> String {
+/// A sentence about what a migration did.
+pub(crate) fn migration_summary(migrated: Migrated) -> String {
     let Migrated { from, to } = migrated;
     if from == to {
         return format!("the database schema is up to date: version {to}");

@@ -229,6 +229,13 @@ macro_rules! store_contract {
                     a_list_of_thousands_of_devices_is_whole_and_in_order,
                     a_resource_is_found_in_every_organization_that_has_it,
                 }
+                inspection_computers {
+                    computers_are_listed_with_user_and_serial_number,
+                    computers_are_sorted_by_name_then_guid,
+                    a_computer_is_last_seen_at_its_newest_entry_and_report,
+                    only_the_computers_of_the_organization_are_listed,
+                    a_list_of_thousands_of_computers_is_whole_and_in_order,
+                }
                 inspection_logs {
                     an_entry_is_shown_with_its_time_of_receipt,
                     entries_of_several_organizations_are_in_one_order,

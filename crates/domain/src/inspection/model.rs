@@ -23,6 +23,37 @@ pub struct InspectedDevice {
     pub status: Option<DeviceStatus>,
 }
 
+/// A registered computer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InspectedComputer {
+    pub guid: ComputerGuid,
+    /// The GUID if it was registered without a name.
+    pub name: String,
+    pub serial_number: Option<String>,
+    /// The user to whom it is assigned.
+    pub user: Option<String>,
+    /// The newest log entry that it sent under its present name.
+    pub last_log_entry: Option<LastSeen>,
+    /// The newest crash report that it sent.
+    pub last_crash_report: Option<LastSeen>,
+}
+
+impl InspectedComputer {
+    /// The newest of what is stored of it.
+    #[must_use]
+    pub fn last_seen(&self) -> Option<&LastSeen> {
+        [&self.last_log_entry, &self.last_crash_report].into_iter().flatten().max_by_key(|seen| seen.at)
+    }
+}
+
+/// When a computer sent something, and with which version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastSeen {
+    /// Time of receipt.
+    pub at: Timestamp,
+    pub application_version: String,
+}
+
 /// A log entry with what a client's list doesn't tell of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedLogEntry {

@@ -1,6 +1,9 @@
 //! The port to what is stored of all organizations. It only reads.
 
-use super::{CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, RegisteredOrganization};
+use super::{
+    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    RegisteredOrganization,
+};
 use crate::caller::OrganizationId;
 use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
@@ -27,6 +30,9 @@ pub trait InspectionRepository: Send + Sync + 'static {
         organization: OrganizationId,
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>>;
+
+    /// The computers of an organization, sorted by name, then GUID, each with what it sent last.
+    fn computers(&self, organization: OrganizationId) -> BoxStream<'static, Result<InspectedComputer, StoreError>>;
 
     /// The log entries of these organizations that match, together in one order: newest first, ties in reverse order
     /// of receipt (decision L8).

@@ -37,7 +37,7 @@ async fn check(maintenance: &BlobMaintenance, repair: bool) -> Result<CheckRepor
     let mut printed = Ok(());
     let print = |finding: &Finding| {
         if printed.is_ok() {
-            printed = output::line(&told(finding));
+            printed = output::line(&line(finding));
         }
     };
     let report = maintenance.check(repair, print).await.context("cannot compare database and blob store")?;
@@ -49,7 +49,7 @@ async fn check(maintenance: &BlobMaintenance, repair: bool) -> Result<CheckRepor
     Ok(report)
 }
 
-fn told(finding: &Finding) -> String {
+fn line(finding: &Finding) -> String {
     let claim = |BlobReference { key, size, checksum, owner }: &BlobReference| {
         format!("{key} ({owner}: {size} bytes, SHA1 {checksum})")
     };

@@ -41,8 +41,8 @@ pub(super) async fn run(config: &Config, to: &Path) -> Result<ExitCode, Failure>
     if config.blobs.place.is_same_store(&target.blobs.place) {
         let is_same = is_same_database(urls[0], urls[1], wiring::DATABASE_TIMEOUT).await;
         if is_same.map_err(anyhow::Error::from)? {
-            let told = "both sides use one database and one blob store: nothing would be copied";
-            return Err(Failure::Misuse(anyhow!("target {}: {told}", to.display())));
+            let same = "both sides use one database and one blob store: nothing would be copied";
+            return Err(Failure::Misuse(anyhow!("target {}: {same}", to.display())));
         }
         output::warning(
             "both sides use one blob store: never serve or check the source again once the target is served",
@@ -139,8 +139,8 @@ async fn transfer(from: &Database, blobs: Blobs, bar: &ProgressBar) -> Result<Co
 impl Contents {
     fn print(&self) -> Result<()> {
         let Self { copied, kept, missing, damaged } = self;
-        let told = format!("contents: copied {copied}, there before {kept}, missing {missing}, damaged {damaged}");
-        output::line(&told)
+        let summary = format!("contents: copied {copied}, there before {kept}, missing {missing}, damaged {damaged}");
+        output::line(&summary)
     }
 
     fn done(&self) -> u64 {

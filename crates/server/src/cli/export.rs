@@ -263,11 +263,11 @@ mod tests {
         let path = folder.path().join("file");
         let late = Destination::of(&path, "", false).unwrap();
         fs::write(&path, "former").unwrap();
-        let told = Destination::of(&path, "", false).unwrap_err().to_string();
-        assert!(told.ends_with("file is there already; --force overwrites it"), "{told}");
+        let message = Destination::of(&path, "", false).unwrap_err().to_string();
+        assert!(message.ends_with("file is there already; --force overwrites it"), "{message}");
         // It came after it was looked for.
-        let told = format!("{:#}", saved(&late, b"new").await.unwrap_err());
-        assert!(told.ends_with("it is there already; --force overwrites it"), "{told}");
+        let message = format!("{:#}", saved(&late, b"new").await.unwrap_err());
+        assert!(message.ends_with("it is there already; --force overwrites it"), "{message}");
         assert_eq!(fs::read(&path).unwrap(), b"former");
         saved(&Destination::of(&path, "", true).unwrap(), b"new").await.unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
@@ -281,11 +281,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination::of(&folder.path().join("file"), "", false).unwrap();
         let other = Sha1Checksum::of(b"other");
-        let told = destination
+        let message = destination
             .save(content(b"content").0, other, &mut Out::new(&mut Vec::new(), Screen::PIPE))
             .await
             .unwrap_err();
-        assert!(format!("{told:#}").contains("the content is damaged: its SHA1 is 040F06FD"), "{told:#}");
+        assert!(format!("{message:#}").contains("the content is damaged: its SHA1 is 040F06FD"), "{message:#}");
         assert!(files(folder.path()).is_empty());
     }
 }

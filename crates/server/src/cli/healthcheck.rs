@@ -23,8 +23,8 @@ async fn ask(url: &str) -> Result<()> {
     let answer = answer.with_context(|| format!("the server does not answer at {url}"))?;
     let status = answer.status();
     if !status.is_success() {
-        let told = answer.text().await.unwrap_or_default();
-        bail!("the server is not ready: {url} answers {status}: {told}");
+        let reason = answer.text().await.unwrap_or_default();
+        bail!("the server is not ready: {url} answers {status}: {reason}");
     }
     Ok(())
 }

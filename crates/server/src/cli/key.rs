@@ -39,12 +39,12 @@ async fn execute(fleet: &domain::fleet::FleetService, command: KeyCommand) -> an
         KeyCommand::Issue(holder) => output::key(&fleet.issue_key(&holder.organization, &holder.user).await?),
         KeyCommand::Revoke(holder) => {
             let revoked = fleet.revoke_keys(&holder.organization, &holder.user).await?.revoked;
-            output::line(&told(revoked, &holder))
+            output::line(&summary(revoked, &holder))
         }
     }
 }
 
-fn told(revoked: u64, Holder { organization, user }: &Holder) -> String {
+fn summary(revoked: u64, Holder { organization, user }: &Holder) -> String {
     match revoked {
         0 => format!("revoked 0 keys of {user} of {organization}: the user had none that was valid"),
         1 => format!("revoked 1 key of {user} of {organization}"),

@@ -13,6 +13,6 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode, Failure> {
     if let Some(file) = missing_file {
         output::note_new_database(&file);
     }
-    output::line(&wiring::told(migrated))?;
+    output::line(&wiring::migration_summary(migrated))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -336,14 +336,14 @@ mod tests {
         assert!(hostile.contains("Meta.Name     evil\\x1b[2J") && hostile.contains("Meta.Mode     a\\nb"), "{hostile}");
         let json: Value = serde_json::from_str(&shown(asked(2, Some(ACME)), true).await).unwrap();
         assert_eq!((&json["meta"]["Mode"], &json["size"]), (&json!("a\nb"), &json!(16)));
-        let told = find(&store, &store, &asked(9, None)).await.unwrap_err().to_string();
-        assert_eq!(told, format!("there is no resource {}", resource_guid(9)));
+        let message = find(&store, &store, &asked(9, None)).await.unwrap_err().to_string();
+        assert_eq!(message, format!("there is no resource {}", resource_guid(9)));
         assert!(find(&store, &store, &asked(2, Some(ZENITH))).await.is_err());
         let beginning = |guid: &str| Resource { guid: guid.to_owned(), organization: Some(ACME.to_owned()) };
         let whole = resource_guid(2).to_string();
         assert_eq!(find_one(&store, &store, &beginning(&whole)).await.unwrap().guid, resource_guid(2));
-        let told = find(&store, &store, &beginning(&whole[..4])).await.unwrap_err().to_string();
-        assert!(told.contains("several begin with"), "{told}");
+        let message = find(&store, &store, &beginning(&whole[..4])).await.unwrap_err().to_string();
+        assert!(message.contains("several begin with"), "{message}");
     }
 
     #[tokio::test]
@@ -353,8 +353,8 @@ mod tests {
             guid: resource_guid(1).to_string(),
             organization: organization.map(str::to_owned),
         };
-        let told = find_one(&store, &store, &asked(None)).await.unwrap_err().to_string();
-        assert!(told.contains("\"Acme Print\", \"Zenith Media\"; choose one by --organization"), "{told}");
+        let message = find_one(&store, &store, &asked(None)).await.unwrap_err().to_string();
+        assert!(message.contains("\"Acme Print\", \"Zenith Media\"; choose one by --organization"), "{message}");
         assert!(find_one(&store, &store, &asked(Some(ZENITH))).await.is_ok());
     }
 }

@@ -29,7 +29,7 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>, traces: Option<Tr
     let mut signals = Signals::listen()?;
     let metrics = telemetry::record_metrics()?;
     tls::reload_on_hangup(tls.clone())?;
-    // Whoever asks for the end while the start is still under way gets it at once.
+    // A signal during the start ends the process at once.
     let (listeners, stores) = tokio::select! {
         opened = open(config, tls) => opened?,
         signal = signals.next() => {
@@ -70,7 +70,7 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
     if let Some(file) = missing_file {
         tracing::info!(file = %file.display(), "made a new database");
     }
-    tracing::info!("{}", wiring::told(migrated));
+    tracing::info!("{}", wiring::migration_summary(migrated));
     if !database.claim_serving() {
         tracing::warn!("another server runs over this SQLite database: several need PostgreSQL and a bucket");
     }
@@ -87,8 +87,8 @@ async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
     }
     if database.inspection().organizations(None).await?.is_empty() {
         tracing::warn!(
-            "nobody is registered, so nobody can call yet: name organizations and users in a fleet file, and register \
-             them by platen fleet apply FILE"
+            "no organization is registered, so every request will be refused: name organizations and users in a fleet \
+             file, and register them by platen fleet apply FILE"
         );
     }
     Ok(())

@@ -54,7 +54,7 @@ pub(super) fn age_in_seconds(received: Timestamp, now: Timestamp) -> i64 {
 }
 
 /// A number of bytes in its largest unit.
-#[expect(clippy::cast_precision_loss, reason = "one digit behind the point is shown")]
+#[expect(clippy::cast_precision_loss, reason = "one decimal digit is shown")]
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {

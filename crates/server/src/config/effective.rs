@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn no_form_of_a_url_shows_its_password() {
-        for (url, told) in [
+        for (url, message) in [
             ("sqlite://data/platen.db", "sqlite://data/platen.db"),
             ("sqlite::memory:", "sqlite::memory:"),
             ("sqlite:///srv/platen.db?mode=rwc", "sqlite:///srv/platen.db?***"),
@@ -120,7 +120,7 @@ mod tests {
             ("postgres://u:hunter2@/platen", "***"),
             ("postgres://u:hun ter2@d b/platen", "***"),
         ] {
-            assert_eq!(masked("database.url", url), told, "{url}");
+            assert_eq!(masked("database.url", url), message, "{url}");
         }
     }
 }

@@ -48,7 +48,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("telemetry.otlp_endpoint", "http://collector:4318", "collector:4318"),
 ];
 
-/// What a sample needs beside it to be looked at.
+/// Keys that a sample needs to be used.
 const COMPANIONS: &[(&str, &str, &str)] = &[
     ("blobs.bucket", "blobs.kind", "s3"),
     ("blobs.endpoint", "blobs.allow_http", "true"),
@@ -173,9 +173,9 @@ fn environment_of(settings: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn refusal(file: Option<&str>, environment: &[(String, String)]) -> String {
-    let told = format!("{:#}", read(file, environment).unwrap_err());
-    assert!(!told.contains('\n'), "{told}");
-    told
+    let message = format!("{:#}", read(file, environment).unwrap_err());
+    assert!(!message.contains('\n'), "{message}");
+    message
 }
 
 /// `key` set to `value`, with what it takes for the key to count.
@@ -264,48 +264,48 @@ fn every_key_is_read_from_the_environment_which_wins_over_the_file() {
 fn an_unusable_value_is_refused_with_its_key_its_layer_and_what_is_allowed() {
     for (sample, key) in SAMPLES.iter().zip(KEYS) {
         let settings = settings(sample.0, sample.2);
-        let told = refusal(Some(&file_of(&settings)), &[]);
-        assert!(told.starts_with(&format!("{} in ", key.name)), "{told}");
-        assert!(told.contains("/test.toml line 1: "), "{told}");
-        assert!(told.ends_with(&format!("; allowed is {}", key.allowed)), "{told}");
+        let message = refusal(Some(&file_of(&settings)), &[]);
+        assert!(message.starts_with(&format!("{} in ", key.name)), "{message}");
+        assert!(message.contains("/test.toml line 1: "), "{message}");
+        assert!(message.ends_with(&format!("; allowed is {}", key.allowed)), "{message}");
 
-        let told = refusal(None, &environment_of(&settings));
+        let message = refusal(None, &environment_of(&settings));
         let variable = &environment_of(&settings)[0].0;
-        assert!(told.starts_with(&format!("{} in the environment ({variable}): ", key.name)), "{told}");
-        assert!(told.ends_with(&format!("; allowed is {}", key.allowed)), "{told}");
-        assert_eq!(told.contains(&format!("{:?}", sample.2)), !key.secret, "{told}");
+        assert!(message.starts_with(&format!("{} in the environment ({variable}): ", key.name)), "{message}");
+        assert!(message.ends_with(&format!("; allowed is {}", key.allowed)), "{message}");
+        assert_eq!(message.contains(&format!("{:?}", sample.2)), !key.secret, "{message}");
     }
 }
 
 #[test]
 fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
-    let told = refusal(Some("[http]\nport = 80"), &[]);
-    assert!(told.starts_with("http.port in ") && told.contains("/test.toml line 2: unknown key"), "{told}");
+    let message = refusal(Some("[http]\nport = 80"), &[]);
+    assert!(message.starts_with("http.port in ") && message.contains("/test.toml line 2: unknown key"), "{message}");
     assert!(
-        told.ends_with(
+        message.ends_with(
             "section http allows bind, bind_file, base_path, workers, read_timeout, trusted_proxies, tls_certificate, \
              tls_key"
         ),
-        "{told}"
+        "{message}"
     );
 
-    let told = refusal(Some("[web]\nport = 80"), &[]);
-    assert!(told.starts_with("web in ") && told.contains("/test.toml line 1: unknown section"), "{told}");
-    assert!(!told.contains("meant"), "{told}");
+    let message = refusal(Some("[web]\nport = 80"), &[]);
+    assert!(message.starts_with("web in ") && message.contains("/test.toml line 1: unknown section"), "{message}");
+    assert!(!message.contains("meant"), "{message}");
     let bare = refusal(Some("bind = '1'"), &[]);
     assert!(bare.ends_with("; was http.bind or ops.bind meant?"), "{bare}");
     assert!(
-        told.ends_with("allowed are http, ops, database, blobs, limits, abuse, retention, log, telemetry"),
-        "{told}"
+        message.ends_with("allowed are http, ops, database, blobs, limits, abuse, retention, log, telemetry"),
+        "{message}"
     );
 
-    let told = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
-    assert!(told.ends_with("not a section; allowed is a table [http]"), "{told}");
+    let message = refusal(Some("http = 80"), &environment_of(&[("http.bind", "127.0.0.1:1")]));
+    assert!(message.ends_with("not a section; allowed is a table [http]"), "{message}");
 
-    let told = refusal(None, &[("PLATEN_HTTP__PORT".to_owned(), "80".to_owned())]);
-    assert!(told.starts_with("http.port in the environment (PLATEN_HTTP__PORT): unknown key"), "{told}");
-    let told = refusal(None, &[("PLATEN_WEB__PORT".to_owned(), "80".to_owned())]);
-    assert!(told.starts_with("web.port in the environment (PLATEN_WEB__PORT): unknown section"), "{told}");
+    let message = refusal(None, &[("PLATEN_HTTP__PORT".to_owned(), "80".to_owned())]);
+    assert!(message.starts_with("http.port in the environment (PLATEN_HTTP__PORT): unknown key"), "{message}");
+    let message = refusal(None, &[("PLATEN_WEB__PORT".to_owned(), "80".to_owned())]);
+    assert!(message.starts_with("web.port in the environment (PLATEN_WEB__PORT): unknown section"), "{message}");
 }
 
 #[test]
@@ -315,19 +315,19 @@ fn variables_without_two_underscores_are_the_orchestrators_own() {
     read(None, &environment).unwrap();
 }
 
-/// The names that are told as ignored beside the ones that count.
+/// The warnings about these variables.
 fn misnamed(variables: &[&str]) -> Vec<String> {
     let variables = variables.iter().map(|name| (name.into(), "x".into()));
     Layers::read(None, variables).unwrap().misnamed().iter().map(ToString::to_string).collect()
 }
 
 #[test]
-fn every_key_with_one_underscore_is_told_of_with_the_name_that_counts() {
+fn every_key_with_one_underscore_is_reported_with_the_name_that_counts() {
     for key in KEYS {
         let (section, name) = key.name.split_once('.').unwrap();
         let [written, meant] = ["_", "__"].map(|between| format!("PLATEN_{section}{between}{name}").to_uppercase());
-        let told = format!("{written} in the environment is ignored; was {meant} meant?");
-        assert_eq!(misnamed(&[&written]), [told]);
+        let message = format!("{written} in the environment is ignored; was {meant} meant?");
+        assert_eq!(misnamed(&[&written]), [message]);
     }
     for (written, meant) in [
         ("PLATEN_HTTP_BINDS", "PLATEN_HTTP__BIND"),
@@ -339,7 +339,7 @@ fn every_key_with_one_underscore_is_told_of_with_the_name_that_counts() {
 }
 
 #[test]
-fn what_orchestrators_and_tests_set_is_not_told_of() {
+fn variables_of_orchestrators_and_tests_are_not_reported() {
     let mut own: Vec<String> =
         ["PLATEN", "PLATEN_", "PLATEN_CONFIG", "PLATEN_TEST_POSTGRES", "PLATEN_VERSION", "OTHER_HTTP_BIND"]
             .map(str::to_owned)
@@ -408,12 +408,12 @@ fn a_variable_that_looks_like_a_number_stays_the_text_it_is() {
 
 #[test]
 fn s3_needs_a_bucket_and_both_halves_of_a_key() {
-    let told = refusal(Some("blobs.kind = 's3'"), &[]);
-    assert!(told.starts_with("blobs.bucket is not set; allowed is "), "{told}");
-    let told = refusal(Some("blobs.access_key_id = 'a'"), &[]);
-    assert!(told.starts_with("blobs.secret_access_key is not set; "), "{told}");
-    let told = refusal(Some("blobs.secret_access_key = 'a'"), &[]);
-    assert!(told.starts_with("blobs.access_key_id is not set; "), "{told}");
+    let message = refusal(Some("blobs.kind = 's3'"), &[]);
+    assert!(message.starts_with("blobs.bucket is not set; allowed is "), "{message}");
+    let message = refusal(Some("blobs.access_key_id = 'a'"), &[]);
+    assert!(message.starts_with("blobs.secret_access_key is not set; "), "{message}");
+    let message = refusal(Some("blobs.secret_access_key = 'a'"), &[]);
+    assert!(message.starts_with("blobs.access_key_id is not set; "), "{message}");
 }
 
 #[test]
@@ -433,9 +433,9 @@ fn an_endpoint_that_is_an_address_needs_the_bucket_in_the_path() {
 fn a_url_of_a_server_holds_no_secret_and_is_not_repeated_where_it_does() {
     for endpoint in ["http://me:hunter2@host", "http://hunter2@host", "http://host/?k=hunter2", "http://host#hunter2"] {
         for key in ["blobs.endpoint", "telemetry.otlp_endpoint"] {
-            let told = refusal(Some(&format!("{key} = '{endpoint}'")), &[]);
-            assert!(told.contains(key) && told.contains("is not allowed"), "{told}");
-            assert!(!told.contains("hunter2"), "{told}");
+            let message = refusal(Some(&format!("{key} = '{endpoint}'")), &[]);
+            assert!(message.contains(key) && message.contains("is not allowed"), "{message}");
+            assert!(!message.contains("hunter2"), "{message}");
         }
     }
 }
@@ -443,8 +443,8 @@ fn a_url_of_a_server_holds_no_secret_and_is_not_repeated_where_it_does() {
 #[test]
 fn an_endpoint_without_tls_must_be_allowed() {
     let file = "blobs = { kind = 's3', bucket = 'b', endpoint = 'http://minio:9000' }";
-    let told = refusal(Some(file), &[]);
-    assert!(told.starts_with("blobs.allow_http is false; ") && told.ends_with("allowed is true"), "{told}");
+    let message = refusal(Some(file), &[]);
+    assert!(message.starts_with("blobs.allow_http is false; ") && message.ends_with("allowed is true"), "{message}");
     read(Some(file), &environment_of(&[("blobs.allow_http", "true")])).unwrap();
     read(Some(&file.replace("http:", "https:")), &[]).unwrap();
 }
@@ -465,8 +465,8 @@ fn secrets_show_neither_in_debug_nor_in_errors() {
 
 #[test]
 fn a_file_that_is_missing_or_not_toml_is_named() {
-    let told = format!("{:#}", Layers::read(Some(Path::new("no/such.toml")), std::iter::empty()).err().unwrap());
-    assert!(told.starts_with("cannot read the configuration no/such.toml: "), "{told}");
-    let told = refusal(Some("[http]\nbind = '127.0.0.1:1'\nworkers 3\n"), &[]);
-    assert!(told.contains("/test.toml is not valid TOML: line 3: "), "{told}");
+    let message = format!("{:#}", Layers::read(Some(Path::new("no/such.toml")), std::iter::empty()).err().unwrap());
+    assert!(message.starts_with("cannot read the configuration no/such.toml: "), "{message}");
+    let message = refusal(Some("[http]\nbind = '127.0.0.1:1'\nworkers 3\n"), &[]);
+    assert!(message.contains("/test.toml is not valid TOML: line 3: "), "{message}");
 }

@@ -38,9 +38,9 @@ async fn logs_are_json_where_nobody_watches_and_name_the_addresses() {
     let serving = lines.iter().find(|line| line["message"] == "serving").expect("a line tells that it serves");
     assert_eq!(format!("http://{}", serving["api"].as_str().unwrap()), server.api);
     assert_eq!(format!("http://{}", serving["ops"].as_str().unwrap()), server.ops);
-    let warned = lines
-        .iter()
-        .any(|line| line["level"] == "WARN" && line["message"].as_str().unwrap().contains("nobody can call yet"));
+    let warned = lines.iter().any(|line| {
+        line["level"] == "WARN" && line["message"].as_str().unwrap().contains("every request will be refused")
+    });
     assert!(warned, "{log}");
     assert_eq!(site.read("server.out"), "", "stdout is for issued keys");
     server.stop();

@@ -6,13 +6,14 @@ use crate::caller::OrganizationId;
 use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
 use crate::error::StoreError;
-use crate::guid::{CrashReportId, ResourceGuid};
+use crate::guid::{ComputerGuid, CrashReportId, ResourceGuid};
 use crate::inspection::{
-    CrashReportFilter, InspectedCrashReport, InspectedDevice, InspectedLogEntry, InspectionRepository, LogFollower,
-    PartsTotal, RegisteredOrganization,
+    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    InspectionRepository, LastSeen, LogFollower, PartsTotal, RegisteredOrganization,
 };
 use crate::log_entry::{ListedLogEntry, LogFilter, NewLogEntry};
 use crate::resource::StoredResource;
+use crate::text::Folded;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use std::cmp::Reverse;
@@ -55,6 +56,25 @@ impl InspectionRepository for InMemoryStore {
             devices
         };
         self.stream(read, |device| device)
+    }
+
+    fn computers(&self, organization: OrganizationId) -> BoxStream<'static, Result<InspectedComputer, StoreError>> {
+        let read = move |state: &State| {
+            let own = state.fleet.computers.iter().filter(|(_, computer)| computer.organization == organization);
+            let mut computers: Vec<InspectedComputer> = own
+                .map(|(guid, computer)| InspectedComputer {
+                    guid: *guid,
+                    name: computer.name.clone(),
+                    serial_number: computer.serial_number.clone(),
+                    user: computer.user.clone(),
+                    last_log_entry: last_log_entry(state, organization, *guid, &computer.name),
+                    last_crash_report: last_crash_report(state, organization, *guid),
+                })
+                .collect();
+            computers.sort_by(|one, other| (&one.name, one.guid).cmp(&(&other.name, other.guid)));
+            computers
+        };
+        self.stream(read, |computer| computer)
     }
 
     fn log_entries(
@@ -113,6 +133,23 @@ impl InspectionRepository for InMemoryStore {
         let state = self.working()?;
         Ok(state.resources.values().filter(|resource| resource.guid == guid).cloned().collect())
     }
+}
+
+fn last_log_entry(state: &State, organization: OrganizationId, guid: ComputerGuid, name: &str) -> Option<LastSeen> {
+    let own = state.logs.iter().filter(|(owner, entry)| {
+        *owner == organization && entry.computer_guid == guid && Folded::of(&entry.computer) == Folded::of(name)
+    });
+    let seen =
+        own.map(|(_, entry)| LastSeen { at: entry.received, application_version: entry.application_version.clone() });
+    seen.max_by_key(|seen| seen.at)
+}
+
+fn last_crash_report(state: &State, organization: OrganizationId, guid: ComputerGuid) -> Option<LastSeen> {
+    let own = state.crash_reports.iter();
+    let own = own.filter(|(owner, report)| *owner == organization && report.computer == Some(guid));
+    let seen = own
+        .map(|(_, report)| LastSeen { at: report.received, application_version: report.application_version.clone() });
+    seen.max_by_key(|seen| seen.at)
 }
 
 struct Follower {

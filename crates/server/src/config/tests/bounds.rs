@@ -38,10 +38,10 @@ fn records_are_kept_for_a_day_at_least() {
     for age in ["0d", "0s", "6m", "23h", "86399s", "90", "1y", "-1d"] {
         assert_eq!(values::age(&Value::text(age)), None, "{age}");
     }
-    let told = refusal(Some("retention.logs = '6m'"), &[]);
+    let message = refusal(Some("retention.logs = '6m'"), &[]);
     assert!(
-        told.ends_with("\"6m\" is not allowed; allowed is a duration of at least 1d, such as 90d (units h, d, w)"),
-        "{told}"
+        message.ends_with("\"6m\" is not allowed; allowed is a duration of at least 1d, such as 90d (units h, d, w)"),
+        "{message}"
     );
 }
 

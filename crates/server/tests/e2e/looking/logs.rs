@@ -38,6 +38,11 @@ async fn log_entries_are_listed_by_the_filters_of_the_interface() {
     assert_eq!(descriptions(&[]), [HOSTILE, "second", "first"]);
     assert_eq!(descriptions(&["--log-type", "LOG"]), [HOSTILE, "first"]);
     assert_eq!(descriptions(&["--source", "latex*"]), ["second"]);
+    for device in ["latex 1", DEVICE, &DEVICE[..6]] {
+        assert_eq!(descriptions(&["--device", device]), ["second"]);
+    }
+    assert_eq!(descriptions(&["--search", "SEC"]), ["second"]);
+    assert_eq!(descriptions(&["--limit", "1", "--from", "today", "--serial", "SN-CLIENT"]), [HOSTILE]);
     assert_eq!(descriptions(&["--entry-version", "9.*", "--user", "ANN"]), ["first"]);
     assert_eq!(descriptions(&["--computer", "rip-01", "--serial-number", "sn-client"]).len(), 3);
     assert_eq!(descriptions(&["--computer", "rip"]), [""; 0]);

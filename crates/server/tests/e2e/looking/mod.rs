@@ -1,5 +1,6 @@
 //! The commands that show what clients sent, while the server runs.
 
+mod computers;
 mod crashes;
 mod logs;
 mod resources;
@@ -7,6 +8,7 @@ mod resources;
 use crate::support::{DEVICE, Site};
 use serde_json::{Value, json};
 use std::process::Stdio;
+use std::slice::from_ref;
 
 /// What a terminal would take for orders, in every place where a client or a fleet file may put it.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}x";
@@ -54,6 +56,7 @@ fn whoever_sits_before_a_terminal_is_told_what_an_empty_answer_alone_does_not_sa
         ("logs", "no log entries found\n"),
         ("logs --json", "no log entries found\n"),
         ("crashes list", "no crash reports found\n"),
+        ("computers", "no computers found\n"),
         ("devices", "no devices found\n"),
         ("resources list", "no resources found\n"),
         ("fleet show", "nothing is registered\n"),
@@ -92,6 +95,12 @@ async fn devices_are_listed_with_their_last_status_beside_the_server() {
     assert_eq!(lines(&site, &["devices", "--json", "--organization", "Beta"]).len(), 1);
     assert_eq!(lines(&site, &["devices", "--json", "--status", "error,PRINTING"]).len(), 1);
     assert!(lines(&site, &["devices", "--json", "--status", "Error"]).is_empty());
+    for device in ["latex 1", DEVICE, &DEVICE[..6]] {
+        assert_eq!(lines(&site, &["devices", "--json", "--device", device]), from_ref(latex), "{device}");
+    }
+    assert!(site.run("devices --device Oven").failed(1).contains("device \"Oven\" is not registered"));
+    assert_eq!(lines(&site, &["devices", "--json", "--limit", "2"]).len(), 2);
+    assert_eq!(lines(&site, &["devices", "--json", "--older-than", "1h"]).len(), 2, "they never sent a status");
 
     let table = site.run("devices").succeeded();
     assert!(table.starts_with("ORGANIZATION  DEVICE") && !table.contains(is_order), "{table}");
@@ -146,7 +155,7 @@ fn a_reader_who_has_read_enough_ends_a_listing_in_order() {
 #[test]
 fn looking_changes_no_schema() {
     let site = Site::new();
-    for line in ["devices", "fleet show", "refusals", "logs", "crashes list", "resources list"] {
+    for line in ["computers", "devices", "fleet show", "refusals", "logs", "crashes list", "resources list"] {
         let printed = site.run(line).failed(1);
         assert!(printed.starts_with("error: "), "{line}: {printed}");
     }
