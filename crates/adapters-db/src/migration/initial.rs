@@ -272,7 +272,7 @@ const EXPRESSION_INDEXES: [&str; 4] = [
 
 /// The indexes in addition to those of primary keys and unique columns, each with the query that uses it.
 fn indexes() -> Vec<IndexCreateStatement> {
-    let descending = IndexOrder::Desc;
+    let descending = || IndexOrder::Desc;
     vec![
         // The keys of a user: `fleet apply`, `key revoke`.
         index("mis_key", "mis_key_of_user").col("user_id").take(),
@@ -285,7 +285,7 @@ fn indexes() -> Vec<IndexCreateStatement> {
         index("resource_use", "resource_use_of_resource")
             .col("organization_id")
             .col("resource_guid")
-            .col(("kind", descending))
+            .col(("kind", descending()))
             .col("record_guid")
             .take(),
         // Lists of all types, in the order of the answer (decision T19).
@@ -294,7 +294,7 @@ fn indexes() -> Vec<IndexCreateStatement> {
         index("resource", "resource_anywhere")
             .col("guid")
             .col("domain")
-            .col(("modified_at", descending))
+            .col(("modified_at", descending()))
             .col("organization_id")
             .take(),
         // Whether a blob is used: the sweep, `blobs check`.
