@@ -48,6 +48,7 @@ fn key_holder(digest: CredentialDigest) -> Select<mis_key::Entity> {
     mis_key::Entity::find_by_id(digest.as_bytes().to_vec())
         .filter(mis_key::Column::RevokedAt.is_null())
         .join(JoinType::InnerJoin, mis_key::Relation::User.def())
+        .filter(user_account::Column::RetiredAt.is_null())
         .join(JoinType::InnerJoin, user_account::Relation::Organization.def())
         .select_only()
         .column(user_account::Column::OrganizationId)
@@ -58,6 +59,7 @@ fn key_holder(digest: CredentialDigest) -> Select<mis_key::Entity> {
 fn registered_computer(digest: CredentialDigest) -> Select<hardware_hash::Entity> {
     hardware_hash::Entity::find_by_id(digest.as_bytes().to_vec())
         .join(JoinType::InnerJoin, hardware_hash::Relation::Computer.def())
+        .filter(computer::Column::RetiredAt.is_null())
         .join(JoinType::InnerJoin, computer::Relation::Organization.def())
         .join(JoinType::LeftJoin, computer::Relation::User.def())
         .select_only()

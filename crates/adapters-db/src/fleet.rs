@@ -1,11 +1,13 @@
 //! The fleet: [`domain::fleet::FleetDirectory`] and [`domain::fleet::FleetRegistry`].
 
+mod administration;
 mod apply;
 mod batch;
 mod computers;
 mod export;
 mod keys;
 mod records;
+mod users;
 mod uses;
 
 use crate::connections::Connections;
@@ -20,7 +22,7 @@ use domain::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use records::Record;
+pub(crate) use records::Record;
 use sea_orm::sea_query::ExprTrait;
 use sea_orm::{ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use std::sync::Arc;
@@ -48,7 +50,8 @@ impl SqlFleetDirectory {
         E::Model: Record<Entity = E>,
     {
         let query = async || {
-            let select = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization.0));
+            let own = E::find().filter(E::Model::is_of(organization.0));
+            let select = own.filter(E::Model::is(guid)).filter(E::Model::is_live());
             let found = self.db.read(select.one(&self.db.reads)).await?;
             Ok(found.map(|record| record.name().to_owned()))
         };
@@ -178,7 +181,8 @@ async fn preview(
     let registered = before.organizations.iter().flat_map(|organization| &organization.computers);
     let changed = registered.map(|computer| computer.guid).filter(|guid| hashes.get(guid) != hashes_after.get(guid));
     let new_hashes = changed.collect();
-    Ok(Preview { applied, before, after, new_hashes })
+    let other_organizations = export::other_organizations(transaction, fleet).await?;
+    Ok(Preview { applied, before, after, new_hashes, other_organizations })
 }
 
 #[cfg(test)]

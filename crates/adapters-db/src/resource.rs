@@ -6,6 +6,7 @@ mod row;
 use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::entity::{job, organization, queue, resource, resource_use};
+use crate::fleet::Record;
 use crate::ledger::discard;
 use crate::text_head::is_text;
 use async_trait::async_trait;
@@ -231,21 +232,33 @@ fn uses(organization: OrganizationId, guid: ResourceGuid) -> Select<resource_use
         .order_by_asc(resource_use::Column::RecordGuid)
 }
 
-/// A record that uses a resource, such as `queue "Banner"`.
+/// A record that uses a resource and isn't retired, such as `queue "Banner"`.
 async fn used_by(
     transaction: &DatabaseTransaction,
     organization: OrganizationId,
     guid: ResourceGuid,
 ) -> Result<Option<String>, DbErr> {
-    let Some(first) = uses(organization, guid).limit(1).one(transaction).await? else {
-        return Ok(None);
-    };
-    let name = if first.kind == "queue" {
-        queue::Entity::find_by_id(first.record_guid).one(transaction).await?.map(|queue| queue.name)
-    } else {
-        job::Entity::find_by_id(first.record_guid).one(transaction).await?.map(|job| job.name)
-    };
-    Ok(Some(format!("{} \"{}\"", first.kind, name.unwrap_or_default())))
+    for found in uses(organization, guid).all(transaction).await? {
+        let name = if found.kind == queue::Model::WORD {
+            live_name::<queue::Entity>(transaction, found.record_guid).await?
+        } else {
+            live_name::<job::Entity>(transaction, found.record_guid).await?
+        };
+        if let Some(name) = name {
+            return Ok(Some(format!("{} \"{name}\"", found.kind)));
+        }
+    }
+    Ok(None)
+}
+
+/// The name of a record, unless it is retired.
+async fn live_name<E>(transaction: &DatabaseTransaction, guid: Uuid) -> Result<Option<String>, DbErr>
+where
+    E: EntityTrait,
+    E::Model: Record<Entity = E>,
+{
+    let found = E::find().filter(E::Model::is(guid)).filter(E::Model::is_live()).one(transaction).await?;
+    Ok(found.map(|record| record.name().to_owned()))
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 mod credentials;
 mod directory;
+mod key_uses;
 mod service;
 mod throttle;
 
 pub(crate) use credentials::reads_as_itself;
 pub use credentials::{CredentialDigest, SentCredentials};
 pub use directory::{CredentialDirectory, KeyHolder, RegisteredComputer};
+pub use key_uses::KeyUses;
 pub use service::{AccessService, AuthenticationFailure, ClaimedComputer, CredentialMessages};
 pub use throttle::Throttle;
 

@@ -17,11 +17,13 @@ pub mod device_status;
 pub mod fleet_conflicts;
 pub mod fleet_directory;
 pub mod fleet_keys;
+pub mod fleet_records;
 pub mod fleet_registry;
 pub mod inspection;
 pub mod inspection_computers;
 pub mod inspection_crashes;
 pub mod inspection_logs;
+pub mod key_registry;
 pub mod ledger;
 pub mod log_entry;
 pub mod log_filter;
@@ -36,7 +38,7 @@ use crate::access::CredentialDirectory;
 use crate::blob::BlobLedger;
 use crate::crash_report::CrashReportRepository;
 use crate::device_status::DeviceStatusRepository;
-use crate::fleet::{FleetDirectory, FleetRegistry};
+use crate::fleet::{FleetDirectory, FleetRegistry, KeyRegistry, RecordRegistry};
 use crate::inspection::InspectionRepository;
 use crate::log_entry::LogRepository;
 use crate::refusal::RefusalRepository;
@@ -58,6 +60,8 @@ pub struct Stores {
     pub device_statuses: Arc<dyn DeviceStatusRepository>,
     pub fleet_directory: Arc<dyn FleetDirectory>,
     pub fleet_registry: Arc<dyn FleetRegistry>,
+    pub records: Arc<dyn RecordRegistry>,
+    pub keys: Arc<dyn KeyRegistry>,
     pub credentials: Arc<dyn CredentialDirectory>,
     pub ledger: Arc<dyn BlobLedger>,
     pub refusals: Arc<dyn RefusalRepository>,
@@ -77,6 +81,8 @@ impl Stores {
             device_statuses: store.clone(),
             fleet_directory: store.clone(),
             fleet_registry: store.clone(),
+            records: store.clone(),
+            keys: store.clone(),
             credentials: store.clone(),
             ledger: store.clone(),
             refusals: store.clone(),

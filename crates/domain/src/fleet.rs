@@ -8,22 +8,32 @@ mod applied;
 mod directory;
 mod fields;
 mod file;
+mod key_registry;
 mod keys;
 mod model;
 mod preview;
+mod record;
+mod record_registry;
 mod registry;
 mod service;
 mod similar_name;
 
 pub use applied::{Applied, NewKey};
 pub use directory::FleetDirectory;
+pub use fields::parse_name;
 pub use file::{FleetFileError, read_fleet};
+pub use key_registry::{KeyId, KeyRegistry, RegisteredKey};
 pub use keys::{MIN_KEY_LENGTH, Secret};
 pub use model::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
-pub use preview::{Changes, Preview};
+pub use preview::{ChangedRecord, ChangedValue, Changes, Preview};
+pub use record::FleetRecord;
+pub use record_registry::RecordRegistry;
 pub use registry::{FleetConflict, FleetRegistry, KeyRevocation, RegistryError};
 pub use service::FleetService;
 pub use similar_name::SimilarName;
 
 #[cfg(any(test, feature = "test-support"))]
-pub use {directory::MockFleetDirectory, registry::MockFleetRegistry};
+pub use {
+    directory::MockFleetDirectory, key_registry::MockKeyRegistry, record_registry::MockRecordRegistry,
+    registry::MockFleetRegistry,
+};

@@ -3,8 +3,10 @@
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;
 use crate::{retention, wiring};
+use domain::access::KeyUses;
 use domain::blob::{BlobMaintenance, BlobStore, OrphanSweep};
 use domain::error::error_chain;
+use domain::fleet::KeyRegistry;
 use domain::refusal::RefusalRepository;
 use domain::retention::RetentionService;
 use metering::catalog;
@@ -20,6 +22,9 @@ const SWEEP_EVERY: (Duration, Duration) = (Duration::from_secs(1), Duration::fro
 /// The sweep of orphans lists all content, so it is rare. An operator who started over a wrong database has an hour.
 const FIRST_ORPHANS_AFTER: Duration = Duration::from_hours(1);
 const ORPHANS_EVERY: Duration = Duration::from_hours(24);
+
+/// How often the last uses of keys are stored.
+const KEY_USES_EVERY: Duration = Duration::from_mins(1);
 
 /// How often the recorder of metrics tidies up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -51,6 +56,22 @@ pub(crate) fn start(
         }
     });
     work
+}
+
+/// Stores when keys were last used, again and again.
+pub(crate) async fn keep_key_uses(uses: Arc<KeyUses>, keys: Arc<dyn KeyRegistry>) {
+    let mut ticks = interval(KEY_USES_EVERY);
+    loop {
+        ticks.tick().await;
+        store_key_uses(&uses, &*keys).await;
+    }
+}
+
+/// Stores when keys were last used.
+pub(crate) async fn store_key_uses(uses: &KeyUses, keys: &dyn KeyRegistry) {
+    if let Err(error) = uses.store(keys).await {
+        tracing::warn!(error = error_chain(&error), "cannot store when keys were last used");
+    }
 }
 
 /// A grace period shorter than the usual time between sweeps asks for more of them.

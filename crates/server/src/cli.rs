@@ -19,6 +19,7 @@ mod migrate;
 mod openapi;
 mod output;
 mod query;
+mod records;
 mod refusals;
 mod resources;
 mod serve;
@@ -32,6 +33,7 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use failure::Failure;
+use records::Kind;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -63,7 +65,25 @@ enum Command {
     /// Register organizations, users, computers, devices, queues and jobs
     #[command(subcommand, arg_required_else_help = false)]
     Fleet(fleet::FleetCommand),
-    /// Issue or revoke MisKeys
+    /// Rename an organization
+    #[command(subcommand, arg_required_else_help = false)]
+    Organization(records::OrganizationCommand),
+    /// Rename, remove or restore a user
+    #[command(subcommand, arg_required_else_help = false)]
+    User(records::UserCommand),
+    /// Remove or restore a computer
+    #[command(subcommand, arg_required_else_help = false)]
+    Computer(records::RecordCommand),
+    /// Remove or restore a device
+    #[command(subcommand, arg_required_else_help = false)]
+    Device(records::RecordCommand),
+    /// Remove or restore a queue
+    #[command(subcommand, arg_required_else_help = false)]
+    Queue(records::RecordCommand),
+    /// Remove or restore a job
+    #[command(subcommand, arg_required_else_help = false)]
+    Job(records::RecordCommand),
+    /// List, issue or revoke MisKeys
     #[command(subcommand, arg_required_else_help = false)]
     Key(key::KeyCommand),
     /// Look after the stored content
@@ -175,6 +195,12 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Serve { fleet } => serve::run(&config, fleet.as_deref(), traces).await,
             Command::Migrate => migrate::run(&config).await,
             Command::Fleet(command) => fleet::run(&config, command).await,
+            Command::Organization(command) => records::organization(&config, command).await,
+            Command::User(command) => records::user(&config, command).await,
+            Command::Computer(command) => records::record(&config, Kind::Computer, command).await,
+            Command::Device(command) => records::record(&config, Kind::Device, command).await,
+            Command::Queue(command) => records::record(&config, Kind::Queue, command).await,
+            Command::Job(command) => records::record(&config, Kind::Job, command).await,
             Command::Key(command) => key::run(&config, command).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Copy { to } => copy::run(&config, &to).await,
@@ -219,6 +245,16 @@ mod tests {
             "fleet show --json",
             "key issue --organization A --user B",
             "key revoke --organization A --user B",
+            "key revoke --id 0123",
+            "key list --json",
+            "organization rename A B",
+            "user rename --organization A B C",
+            "user remove --organization A B",
+            "user restore --organization A B",
+            "computer remove RIP-01",
+            "device restore L --organization A",
+            "queue remove Q",
+            "job remove J",
             "blobs check",
             "copy --to t.toml",
             "config",

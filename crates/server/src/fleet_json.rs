@@ -22,7 +22,11 @@ pub(crate) fn pretty(fleet: &Fleet) -> String {
     format!("{:#}", json!(fleet))
 }
 
-/// An organization in the form of a file.
+/// An organization in the form of a file, with the records that were removed.
 pub(crate) fn organization(organization: &FleetOrganization) -> Value {
-    json!(organization)
+    let mut json = json!(organization);
+    if !organization.retired.is_empty() {
+        json["removed"] = organization.retired.iter().map(ToString::to_string).collect();
+    }
+    json
 }

@@ -6,7 +6,7 @@ use adapters_blob::BlobConfig;
 use adapters_db::{Database, DatabaseConfig, Migrated, OpenError};
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
-use domain::access::AccessService;
+use domain::access::{AccessService, KeyUses};
 use domain::blob::{BlobStore, Uploads};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
@@ -166,11 +166,12 @@ pub(crate) fn services(
     database: &Database,
     blobs: &Arc<dyn BlobStore>,
     uploads: &Uploads,
+    key_uses: &Arc<KeyUses>,
     config: &Config,
 ) -> Services {
     let directory: Arc<dyn FleetDirectory> = Arc::new(database.fleet_directory());
     Services {
-        access: Arc::new(AccessService::new(Arc::new(database.credentials()))),
+        access: Arc::new(AccessService::new(Arc::new(database.credentials())).noting(Arc::clone(key_uses))),
         resources: Arc::new(ResourceService::new(Arc::new(database.resources()), uploads.clone(), config.limits)),
         logs: Arc::new(LogService::new(Arc::new(database.logs()), Arc::clone(&directory), clock())),
         crash_reports: Arc::new(CrashReportService::new(

@@ -12,6 +12,7 @@ pub struct Model {
     pub serial_number: Option<String>,
     pub serial_folded: Option<String>,
     pub user_id: Option<i64>,
+    pub retired_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -9,6 +9,7 @@ pub struct Model {
     pub guid: Uuid,
     pub organization_id: i64,
     pub name: String,
+    pub retired_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

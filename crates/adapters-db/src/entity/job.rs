@@ -10,6 +10,7 @@ pub struct Model {
     pub organization_id: i64,
     pub name: String,
     pub queue_guid: Option<Uuid>,
+    pub retired_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -9,6 +9,8 @@ pub struct Model {
     pub digest: Vec<u8>,
     pub user_id: i64,
     pub issued_at: i64,
+    /// Written by a background task.
+    pub last_used_at: Option<i64>,
     pub revoked_at: Option<i64>,
 }
 

@@ -10,6 +10,7 @@ pub struct Model {
     pub organization_id: i64,
     pub name: String,
     pub device_guid: Option<Uuid>,
+    pub retired_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

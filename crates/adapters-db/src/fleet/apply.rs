@@ -2,10 +2,11 @@
 
 use super::batch::{find_in, put};
 use super::records::{Record, record_name, register, set};
+use super::users::register_users;
 use super::{computers, keys, uses};
-use crate::entity::{device, job, organization, queue, user_account};
+use crate::entity::{device, job, organization, queue};
 use crate::error::FleetChangeError;
-use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, NewKey, SimilarName};
+use domain::fleet::{Applied, Fleet, FleetConflict, FleetOrganization, FleetRecord, Job, NewKey, Queue, SimilarName};
 use domain::guid::{DeviceGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use sea_orm::ActiveValue::{NotSet, Set};
@@ -26,10 +27,14 @@ pub(super) async fn apply(
         let id = ids[&organization.name];
         let users = register_users(db, id, organization, &mut applied).await?;
         keys::register(db, organization, &users, new_keys, now, &mut applied).await?;
-        computers::register_computers(db, id, &organization.computers, &users).await?;
-        register_devices(db, id, organization).await?;
-        register_queues(db, id, organization).await?;
-        register_jobs(db, id, organization).await?;
+        let retired = [
+            computers::register_computers(db, id, &organization.computers, &users.numbers).await?,
+            register_devices(db, id, organization).await?,
+            register_queues(db, id, organization).await?,
+            register_jobs(db, id, organization).await?,
+        ];
+        let retired = retired.into_iter().flatten().map(|record| (organization.name.clone(), record));
+        applied.retired.extend(retired);
     }
     applied.issued.sort_by_key(|issued| new_keys.iter().position(|key| key == issued));
     Ok(applied)
@@ -72,40 +77,11 @@ async fn register_organizations(
     Ok(rows.into_iter().map(|row| (row.name, row.id)).collect())
 }
 
-/// Registers the users; gives the numbers of these and of all users that the file refers to.
-async fn register_users(
-    db: &impl ConnectionTrait,
-    id: i64,
-    organization: &FleetOrganization,
-    applied: &mut Applied,
-) -> Result<HashMap<String, i64>, DbErr> {
-    use user_account::{ActiveModel, Column, Entity};
-    let own = Entity::find().filter(Column::OrganizationId.eq(id));
-    let named: BTreeSet<&str> = organization.users.iter().map(|user| user.name.as_str()).collect();
-    let assigned = organization.computers.iter().filter_map(|computer| computer.user.as_deref());
-    let wanted: BTreeSet<&str> = named.iter().copied().chain(assigned).collect();
-    let registered = find_in(db, own.clone(), Column::Name, wanted).await?;
-    let mut users: HashMap<String, i64> = registered.into_iter().map(|user| (user.name, user.id)).collect();
-    let missing: Vec<&str> = named.into_iter().filter(|name| !users.contains_key(*name)).collect();
-    let row = |name: &&str| ActiveModel { id: NotSet, organization_id: Set(id), name: Set((*name).to_owned()) };
-    let rows: Vec<_> = missing.iter().map(row).collect();
-    let on_conflict = OnConflict::columns([Column::OrganizationId, Column::Name]).do_nothing().to_owned();
-    let _: HashSet<i64> = put(db, &rows, &on_conflict, Column::Id).await?;
-    let new: BTreeSet<&str> = missing.iter().copied().collect();
-    let added = find_in(db, own.clone(), Column::Name, missing).await?;
-    if !new.is_empty() {
-        let all = own.select_only().column(Column::Name).into_tuple().all(db).await?;
-        applied.similar_names.extend(SimilarName::among(&new, &all, Some(&organization.name)));
-    }
-    users.extend(added.into_iter().map(|user| (user.name, user.id)));
-    Ok(users)
-}
-
 async fn register_devices(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
-) -> Result<(), FleetChangeError> {
+) -> Result<Vec<FleetRecord>, FleetChangeError> {
     register::<device::Entity, _>(
         db,
         id,
@@ -122,12 +98,12 @@ async fn register_queues(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
-) -> Result<(), FleetChangeError> {
+) -> Result<Vec<FleetRecord>, FleetChangeError> {
     let named = &organization.queues;
     let relations =
         named.iter().filter_map(|queue| queue.device.map(|device| (queue.guid.as_uuid(), device.as_uuid())));
     need_own::<queue::Entity, device::Entity>(db, id, relations.collect()).await?;
-    register::<queue::Entity, _>(
+    let retired = register::<queue::Entity, _>(
         db,
         id,
         named,
@@ -138,19 +114,22 @@ async fn register_queues(
         },
     )
     .await?;
-    let uses = named.iter().filter_map(|queue| queue.uses.as_deref().map(|uses| (queue.guid.as_uuid(), uses)));
-    Ok(uses::replace(db, id, queue::Model::WORD, uses).await?)
+    let is_live = |queue: &&Queue| !retired.contains(&FleetRecord::Queue(queue.guid));
+    let uses =
+        named.iter().filter(is_live).filter_map(|queue| queue.uses.as_deref().map(|uses| (queue.guid.as_uuid(), uses)));
+    uses::replace(db, id, queue::Model::WORD, uses).await?;
+    Ok(retired)
 }
 
 async fn register_jobs(
     db: &impl ConnectionTrait,
     id: i64,
     organization: &FleetOrganization,
-) -> Result<(), FleetChangeError> {
+) -> Result<Vec<FleetRecord>, FleetChangeError> {
     let named = &organization.jobs;
     let relations = named.iter().filter_map(|job| job.queue.map(|queue| (job.guid.as_uuid(), queue.as_uuid())));
     need_own::<job::Entity, queue::Entity>(db, id, relations.collect()).await?;
-    register::<job::Entity, _>(
+    let retired = register::<job::Entity, _>(
         db,
         id,
         named,
@@ -161,8 +140,11 @@ async fn register_jobs(
         },
     )
     .await?;
-    let uses = named.iter().filter_map(|job| job.uses.as_deref().map(|uses| (job.guid.as_uuid(), uses)));
-    Ok(uses::replace(db, id, job::Model::WORD, uses).await?)
+    let is_live = |job: &&Job| !retired.contains(&FleetRecord::Job(job.guid));
+    let uses =
+        named.iter().filter(is_live).filter_map(|job| job.uses.as_deref().map(|uses| (job.guid.as_uuid(), uses)));
+    uses::replace(db, id, job::Model::WORD, uses).await?;
+    Ok(retired)
 }
 
 /// Refuses relations (record, target) to what isn't registered under this organization.

@@ -2,10 +2,10 @@
 //! (decision A1).
 
 use super::batch::{delete_in, find_in, put};
-use super::records::{Record, record_name, register, set};
+use super::records::{Record, organization_name, record_name, register, set};
 use crate::entity::{computer, hardware_hash};
 use crate::error::FleetChangeError;
-use domain::fleet::{Computer, Fleet, FleetConflict, Secret};
+use domain::fleet::{Computer, Fleet, FleetConflict, FleetRecord, Secret};
 use domain::guid::ComputerGuid;
 use domain::text::Folded;
 use sea_orm::ActiveValue::Set;
@@ -20,13 +20,13 @@ pub(super) async fn register_computers(
     organization: i64,
     named: &[Computer],
     users: &HashMap<String, i64>,
-) -> Result<(), FleetChangeError> {
+) -> Result<Vec<FleetRecord>, FleetChangeError> {
     let is_unknown = |computer: &&Computer| computer.user.as_ref().is_some_and(|user| !users.contains_key(user));
     if let Some(computer) = named.iter().find(is_unknown) {
         let target = format!("user \"{}\"", computer.user.as_deref().unwrap_or_default());
         return Err(FleetConflict::UnknownTarget { record: name(computer.guid.as_uuid()), target }.into());
     }
-    register::<computer::Entity, _>(
+    let retired = register::<computer::Entity, _>(
         db,
         organization,
         named,
@@ -43,7 +43,9 @@ pub(super) async fn register_computers(
         },
     )
     .await?;
-    register_hashes(db, named).await
+    let is_live = |computer: &&Computer| !retired.contains(&FleetRecord::Computer(computer.guid));
+    register_hashes(db, named.iter().filter(is_live)).await?;
+    Ok(retired)
 }
 
 /// The digests of the computers that a file names, as far as they have one.
@@ -54,15 +56,18 @@ pub(super) async fn hashes(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<H
     Ok(rows.into_iter().map(|row| (row.computer_guid.into(), row.digest)).collect())
 }
 
-async fn register_hashes(db: &impl ConnectionTrait, named: &[Computer]) -> Result<(), FleetChangeError> {
+async fn register_hashes<'a>(
+    db: &impl ConnectionTrait,
+    named: impl Iterator<Item = &'a Computer>,
+) -> Result<(), FleetChangeError> {
     use hardware_hash::{ActiveModel, Column, Entity};
     let digest = |computer: &Computer| computer.hardware_hash.as_ref().map(Secret::digest);
-    let given = named.iter().filter_map(|computer| digest(computer).map(|digest| (computer.guid.as_uuid(), digest)));
+    let given = named.filter_map(|computer| digest(computer).map(|digest| (computer.guid.as_uuid(), digest)));
     let given: BTreeMap<Uuid, Vec<u8>> = given.map(|(guid, digest)| (guid, digest.as_bytes().to_vec())).collect();
     let mut holders = HashMap::new();
     for (guid, digest) in &given {
-        if holders.insert(digest, guid).is_some() {
-            return Err(taken(*guid));
+        if let Some(other) = holders.insert(digest, guid) {
+            return Err(taken(*guid, name(*other)));
         }
     }
     let registered = find_in(db, Entity::find(), Column::ComputerGuid, given.keys().copied()).await?;
@@ -78,16 +83,24 @@ async fn register_hashes(db: &impl ConnectionTrait, named: &[Computer]) -> Resul
     let rows: Vec<_> = changed.iter().map(row).collect();
     let on_conflict = OnConflict::column(Column::Digest).do_nothing().to_owned();
     let written: HashSet<Vec<u8>> = put(db, &rows, &on_conflict, Column::Digest).await?;
-    match changed.into_iter().find(|(_, digest)| !written.contains(*digest)) {
-        Some((guid, _)) => Err(taken(*guid)),
-        None => Ok(()),
-    }
+    let Some((guid, digest)) = changed.into_iter().find(|(_, digest)| !written.contains(*digest)) else {
+        return Ok(());
+    };
+    let other = Entity::find_by_id(digest.clone()).find_also_related(computer::Entity).one(db).await?;
+    let other = match other.and_then(|(_, computer)| computer) {
+        Some(other) => {
+            let organization = organization_name(db, other.organization_id).await?;
+            format!("{} \"{}\" of \"{organization}\"", name(other.guid), other.name)
+        }
+        None => "another computer".to_owned(),
+    };
+    Err(taken(*guid, other))
 }
 
 fn name(guid: Uuid) -> String {
     record_name(computer::Model::WORD, guid)
 }
 
-fn taken(guid: Uuid) -> FleetChangeError {
-    FleetConflict::CredentialTaken { credential: "HardwareHash", record: name(guid) }.into()
+fn taken(guid: Uuid, other: String) -> FleetChangeError {
+    FleetConflict::CredentialTaken { credential: "HardwareHash", record: name(guid), other }.into()
 }

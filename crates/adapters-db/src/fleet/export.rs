@@ -5,7 +5,7 @@ use super::records::Record;
 use crate::connections::Connections;
 use crate::entity::{computer, device, job, organization, queue, resource_use, user_account};
 use crate::error::FleetChangeError;
-use domain::fleet::{Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, Queue, User};
+use domain::fleet::{Computer, Device, Fleet, FleetConflict, FleetOrganization, FleetRecord, Job, Queue, User};
 use domain::guid::ResourceGuid;
 use sea_orm::{
     AccessMode, ColumnTrait, ConnectionTrait, DbBackend, DbErr, EntityTrait, IsolationLevel, QueryFilter, QueryOrder,
@@ -40,6 +40,15 @@ pub(super) async fn named(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<Fl
     Ok(Fleet { organizations })
 }
 
+/// The names of the organizations that `fleet` doesn't name, in order.
+pub(super) async fn other_organizations(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<Vec<String>, DbErr> {
+    let is_named = |name: &String| fleet.organizations.iter().any(|named| named.name == *name);
+    let rows = organization::Entity::find().all(db).await?;
+    let mut names: Vec<String> = rows.into_iter().map(|row| row.name).filter(|name| !is_named(name)).collect();
+    names.sort();
+    Ok(names)
+}
+
 async fn read(db: &impl ConnectionTrait, organization: Option<&str>) -> Result<Fleet, FleetChangeError> {
     let (mut organizations, only) = match organization {
         Some(name) => {
@@ -63,6 +72,7 @@ struct Records {
     queues: HashMap<i64, Vec<queue::Model>>,
     jobs: HashMap<i64, Vec<job::Model>>,
     used: HashMap<(String, Uuid), Vec<ResourceGuid>>,
+    retired: HashMap<i64, Vec<FleetRecord>>,
 }
 
 impl Records {
@@ -78,16 +88,21 @@ impl Records {
         for row in rows.all(db).await? {
             used.entry((row.kind, row.record_guid)).or_default().push(ResourceGuid::from(row.resource_guid));
         }
+        let mut retired: HashMap<i64, Vec<FleetRecord>> = HashMap::new();
+        for user in users.iter().filter(|user| user.retired_at.is_some()) {
+            retired.entry(user.organization_id).or_default().push(FleetRecord::User(user.name.clone()));
+        }
         let user_names = users.iter().map(|user| (user.id, user.name.clone())).collect();
         let users = users.into_iter().map(|user| (user.organization_id, User { name: user.name, mis_key: None }));
         Ok(Self {
             user_names,
             users: grouped(users),
-            computers: records::<computer::Entity>(db, only).await?,
-            devices: records::<device::Entity>(db, only).await?,
-            queues: records::<queue::Entity>(db, only).await?,
-            jobs: records::<job::Entity>(db, only).await?,
+            computers: records::<computer::Entity>(db, only, &mut retired).await?,
+            devices: records::<device::Entity>(db, only, &mut retired).await?,
+            queues: records::<queue::Entity>(db, only, &mut retired).await?,
+            jobs: records::<job::Entity>(db, only, &mut retired).await?,
             used,
+            retired,
         })
     }
 
@@ -126,17 +141,26 @@ impl Records {
             devices: self.devices.remove(&id).unwrap_or_default().into_iter().map(device).collect(),
             queues,
             jobs: jobs.into_iter().map(job).collect(),
+            retired: self.retired.remove(&id).unwrap_or_default().into_iter().collect(),
         }
     }
 }
 
-async fn records<E>(db: &impl ConnectionTrait, only: Option<i64>) -> Result<HashMap<i64, Vec<E::Model>>, DbErr>
+/// The records of one kind; adds those that are retired to `retired`.
+async fn records<E>(
+    db: &impl ConnectionTrait,
+    only: Option<i64>,
+    retired: &mut HashMap<i64, Vec<FleetRecord>>,
+) -> Result<HashMap<i64, Vec<E::Model>>, DbErr>
 where
     E: EntityTrait,
     E::Model: Record<Entity = E>,
 {
     let select = E::find().apply_if(only, |select, id| select.filter(E::Model::is_of(id)));
     let mut records = select.all(db).await?;
+    for record in records.iter().filter(|record| record.is_retired()) {
+        retired.entry(record.organization()).or_default().push(record.record());
+    }
     records.sort_by(|one, other| (one.name(), one.guid()).cmp(&(other.name(), other.guid())));
     Ok(grouped(records.into_iter().map(|record| (record.organization(), record))))
 }

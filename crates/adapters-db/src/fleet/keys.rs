@@ -2,10 +2,12 @@
 //! (decisions A1, A6).
 
 use super::batch::{find_in, put};
+use super::records::organization_name;
+use super::users::Users;
 use crate::entity::{mis_key, organization, user_account};
 use crate::error::FleetChangeError;
 use domain::access::CredentialDigest;
-use domain::fleet::{Applied, FleetConflict, FleetOrganization, KeyRevocation, NewKey};
+use domain::fleet::{Applied, FleetConflict, FleetOrganization, FleetRecord, KeyRevocation, NewKey};
 use domain::timestamp::Timestamp;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::{Expr, OnConflict};
@@ -25,17 +27,21 @@ struct Key {
 pub(super) async fn register(
     db: &impl ConnectionTrait,
     organization: &FleetOrganization,
-    users: &HashMap<String, i64>,
+    users: &Users,
     new_keys: &[NewKey],
     now: Timestamp,
     applied: &mut Applied,
 ) -> Result<(), FleetChangeError> {
     let issuable = new_keys.iter().filter(|key| key.organization == organization.name);
     let issuable: HashMap<&str, &NewKey> = issuable.map(|key| (key.user.as_str(), key)).collect();
-    let mut registered = Registered::read(db, organization, users).await?;
+    let mut registered = Registered::read(db, organization, &users.numbers).await?;
     let mut keys = Vec::new();
     for user in &organization.users {
-        let user_id = users[&user.name];
+        if users.retired.contains(&user.name) {
+            applied.retired.push((organization.name.clone(), FleetRecord::User(user.name.clone())));
+            continue;
+        }
+        let user_id = users.numbers[&user.name];
         let keyless = !registered.holders.contains(&user_id);
         let record = user_record(&organization.name, &user.name);
         let (digest, issued) = match (&user.mis_key, issuable.get(user.name.as_str())) {
@@ -45,7 +51,7 @@ pub(super) async fn register(
         };
         match registered.keys.get(digest.as_bytes()) {
             // A key of somebody else is an error even where this user needs none.
-            Some((holder, _)) if *holder != user_id => return Err(taken(&record)),
+            Some((holder, _)) if *holder != user_id => return Err(taken(db, record, *holder).await?),
             Some((_, revoked)) if !revoked => {}
             None if keyless => {
                 registered.add(user_id, digest);
@@ -88,13 +94,18 @@ impl Registered {
 }
 
 /// How conflicts name a user.
-fn user_record(organization: &str, user: &str) -> String {
+pub(super) fn user_record(organization: &str, user: &str) -> String {
     format!("user \"{user}\" of \"{organization}\"")
 }
 
-/// That the key of `record` belongs to somebody else.
-fn taken(record: &str) -> FleetChangeError {
-    FleetConflict::CredentialTaken { credential: "MisKey", record: record.to_owned() }.into()
+/// That the key of `record` belongs to the user of this number.
+async fn taken(db: &impl ConnectionTrait, record: String, holder: i64) -> Result<FleetChangeError, DbErr> {
+    let holder = user_account::Entity::find_by_id(holder).one(db).await?;
+    let other = match holder {
+        Some(holder) => user_record(&organization_name(db, holder.organization_id).await?, &holder.name),
+        None => "another user".to_owned(),
+    };
+    Ok(FleetConflict::CredentialTaken { credential: "MisKey", record, other }.into())
 }
 
 /// Registers keys. The database decides whether one is taken, also by another process meanwhile.
@@ -103,20 +114,25 @@ async fn insert(db: &impl ConnectionTrait, keys: &[Key], now: Timestamp) -> Resu
         digest: Set(key.digest.as_bytes().to_vec()),
         user_id: Set(key.user_id),
         issued_at: Set(now.as_micros()),
+        last_used_at: Set(None),
         revoked_at: Set(None),
     };
     let rows: Vec<_> = keys.iter().map(row).collect();
     let on_conflict = OnConflict::column(mis_key::Column::Digest).do_nothing().to_owned();
     let written: HashSet<Vec<u8>> = put(db, &rows, &on_conflict, mis_key::Column::Digest).await?;
-    match keys.iter().find(|key| !written.contains(&key.digest.as_bytes()[..])) {
-        Some(key) => Err(taken(&key.record)),
-        None => Ok(()),
-    }
+    let Some(key) = keys.iter().find(|key| !written.contains(&key.digest.as_bytes()[..])) else {
+        return Ok(());
+    };
+    let holder = mis_key::Entity::find_by_id(key.digest.as_bytes().to_vec()).one(db).await?;
+    Err(taken(db, key.record.clone(), holder.map_or(0, |holder| holder.user_id)).await?)
 }
 
 pub(super) async fn add(db: &impl ConnectionTrait, key: &NewKey, now: Timestamp) -> Result<(), FleetChangeError> {
-    let user_id = find_user(db, &key.organization, &key.user).await?;
-    let record = user_record(&key.organization, &key.user);
+    let user = find_user(db, &key.organization, &key.user).await?;
+    let (user_id, record) = (user.id, user_record(&key.organization, &key.user));
+    if user.retired_at.is_some() {
+        return Err(FleetConflict::Retired { record }.into());
+    }
     insert(db, &[Key { user_id, digest: key.digest(), record }], now).await
 }
 
@@ -126,7 +142,7 @@ pub(super) async fn revoke(
     user: &str,
     now: Timestamp,
 ) -> Result<KeyRevocation, FleetChangeError> {
-    let user_id = find_user(db, organization, user).await?;
+    let user_id = find_user(db, organization, user).await?.id;
     let revoke = mis_key::Entity::update_many()
         .col_expr(mis_key::Column::RevokedAt, Expr::value(now.as_micros()))
         .filter(mis_key::Column::UserId.eq(user_id))
@@ -144,7 +160,11 @@ pub(super) async fn find_organization(
     Ok(found.ok_or_else(missing)?)
 }
 
-async fn find_user(db: &impl ConnectionTrait, organization: &str, user: &str) -> Result<i64, FleetChangeError> {
+pub(super) async fn find_user(
+    db: &impl ConnectionTrait,
+    organization: &str,
+    user: &str,
+) -> Result<user_account::Model, FleetChangeError> {
     let organization_id = find_organization(db, organization).await?.id;
     let found = user_account::Entity::find()
         .filter(user_account::Column::OrganizationId.eq(organization_id))
@@ -152,5 +172,5 @@ async fn find_user(db: &impl ConnectionTrait, organization: &str, user: &str) ->
         .one(db)
         .await?;
     let missing = || FleetConflict::NotFound { record: user_record(organization, user) };
-    Ok(found.ok_or_else(missing)?.id)
+    Ok(found.ok_or_else(missing)?)
 }

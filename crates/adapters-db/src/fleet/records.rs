@@ -1,22 +1,25 @@
 //! Computers, devices, queues and jobs: registered by GUID, each GUID once in all organizations.
 
 use super::batch::{find_in, put};
-use crate::entity::{computer, device, job, queue};
+use crate::entity::{computer, device, job, organization, queue};
 use crate::error::FleetChangeError;
-use domain::fleet::FleetConflict;
+use domain::fleet::{FleetConflict, FleetRecord};
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
-use sea_orm::{ActiveModelBehavior, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait};
+use sea_orm::{
+    ActiveModelBehavior, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, ModelTrait, QueryFilter,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
 /// A row that is registered by its GUID.
-pub(super) trait Record:
+pub(crate) trait Record:
     ModelTrait + Clone + PartialEq + IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel>
 {
     /// What such a record is called.
     const WORD: &'static str;
     const GUID: <Self::Entity as EntityTrait>::Column;
     const ORGANIZATION: <Self::Entity as EntityTrait>::Column;
+    const RETIRED: <Self::Entity as EntityTrait>::Column;
     /// The columns that a fleet file changes.
     const CHANGED: &'static [<Self::Entity as EntityTrait>::Column];
 
@@ -25,10 +28,17 @@ pub(super) trait Record:
     fn guid(&self) -> Uuid;
     fn organization(&self) -> i64;
     fn name(&self) -> &str;
+    fn is_retired(&self) -> bool;
+    fn record(&self) -> FleetRecord;
 
     /// The condition that it is the record with this GUID.
     fn is(guid: Uuid) -> Expr {
         Self::GUID.eq(guid)
+    }
+
+    /// The condition that it isn't retired.
+    fn is_live() -> Expr {
+        Self::RETIRED.is_null()
     }
 
     /// The condition that it is registered under this organization.
@@ -38,15 +48,17 @@ pub(super) trait Record:
 }
 
 macro_rules! records {
-    ($($module:ident: $word:literal, changes [$($column:ident),*], new [$($field:ident),*];)+) => {$(
+    ($($module:ident: $word:literal, $record:ident, changes [$($column:ident),*], new [$($field:ident),*];)+) => {$(
         impl Record for $module::Model {
             const WORD: &'static str = $word;
             const GUID: $module::Column = $module::Column::Guid;
             const ORGANIZATION: $module::Column = $module::Column::OrganizationId;
+            const RETIRED: $module::Column = $module::Column::RetiredAt;
             const CHANGED: &'static [$module::Column] = &[$($module::Column::$column),*];
 
             fn new(organization: i64, guid: Uuid) -> Self {
-                Self { guid, organization_id: organization, name: guid.as_hyphenated().to_string(), $($field: None),* }
+                let name = guid.as_hyphenated().to_string();
+                Self { guid, organization_id: organization, name, retired_at: None, $($field: None),* }
             }
 
             fn guid(&self) -> Uuid {
@@ -60,15 +72,23 @@ macro_rules! records {
             fn name(&self) -> &str {
                 &self.name
             }
+
+            fn is_retired(&self) -> bool {
+                self.retired_at.is_some()
+            }
+
+            fn record(&self) -> FleetRecord {
+                FleetRecord::$record(self.guid.into())
+            }
         }
     )+};
 }
 
 records! {
-    computer: "computer", changes [Name, SerialNumber, SerialFolded, UserId], new [serial_number, serial_folded, user_id];
-    device: "device", changes [Name], new [];
-    queue: "queue", changes [Name, DeviceGuid], new [device_guid];
-    job: "job", changes [Name, QueueGuid], new [queue_guid];
+    computer: "computer", Computer, changes [Name, SerialNumber, SerialFolded, UserId], new [serial_number, serial_folded, user_id];
+    device: "device", Device, changes [Name], new [];
+    queue: "queue", Queue, changes [Name, DeviceGuid], new [device_guid];
+    job: "job", Job, changes [Name, QueueGuid], new [queue_guid];
 }
 
 /// How conflicts name a record.
@@ -84,14 +104,15 @@ pub(super) fn set(registered: &mut String, given: Option<&String>) {
 }
 
 /// Adds or updates records of one organization: `change` sets what the file says of each. Rows are
-/// written in the order of their GUIDs, so that two processes never wait for each other.
+/// written in the order of their GUIDs, so that two processes never wait for each other. Returns those that were left as
+/// they are because they are retired, in the order of the file.
 pub(super) async fn register<E, T>(
     db: &impl ConnectionTrait,
     organization: i64,
     named: &[T],
     guid: impl Fn(&T) -> Uuid,
     change: impl Fn(&T, &mut E::Model),
-) -> Result<(), FleetChangeError>
+) -> Result<Vec<FleetRecord>, FleetChangeError>
 where
     E: EntityTrait,
     E::Model: Record<Entity = E>,
@@ -99,12 +120,16 @@ where
 {
     let registered = find_in(db, E::find(), E::Model::GUID, named.iter().map(&guid)).await?;
     let registered: HashMap<Uuid, E::Model> = registered.into_iter().map(|record| (record.guid(), record)).collect();
-    let mut changed = BTreeMap::new();
+    let (mut changed, mut retired) = (BTreeMap::new(), Vec::new());
     for record in named {
         let guid = guid(record);
         let former = changed.get(&guid).or_else(|| registered.get(&guid));
-        if former.is_some_and(|former| former.organization() != organization) {
-            return Err(other_organization::<E>(guid));
+        if let Some(other) = former.filter(|former| former.organization() != organization) {
+            return Err(other_organization(db, other).await?);
+        }
+        if let Some(former) = former.filter(|former| former.is_retired()) {
+            retired.push(former.record());
+            continue;
         }
         let mut row = former.cloned().unwrap_or_else(|| E::Model::new(organization, guid));
         change(record, &mut row);
@@ -120,16 +145,24 @@ where
     let guids: Vec<Uuid> = changed.keys().copied().collect();
     let rows: Vec<E::ActiveModel> = changed.into_values().map(IntoActiveModel::into_active_model).collect();
     let written: HashSet<Uuid> = put(db, &rows, &on_conflict, E::Model::GUID).await?;
-    match guids.into_iter().find(|guid| !written.contains(guid)) {
-        Some(guid) => Err(other_organization::<E>(guid)),
-        None => Ok(()),
+    let Some(guid) = guids.into_iter().find(|guid| !written.contains(guid)) else {
+        return Ok(retired);
+    };
+    // Another process has registered it meanwhile.
+    match E::find().filter(E::Model::is(guid)).one(db).await? {
+        Some(other) => Err(other_organization(db, &other).await?),
+        None => Err(DbErr::RecordNotInserted.into()),
     }
 }
 
-fn other_organization<E>(guid: Uuid) -> FleetChangeError
-where
-    E: EntityTrait,
-    E::Model: Record<Entity = E>,
-{
-    FleetConflict::OtherOrganization { record: record_name(E::Model::WORD, guid) }.into()
+/// That another organization has registered the record.
+async fn other_organization<M: Record>(db: &impl ConnectionTrait, other: &M) -> Result<FleetChangeError, DbErr> {
+    let record = record_name(M::WORD, other.guid());
+    let other = format!("\"{}\" of \"{}\"", other.name(), organization_name(db, other.organization()).await?);
+    Ok(FleetConflict::OtherOrganization { record, other }.into())
+}
+
+pub(super) async fn organization_name(db: &impl ConnectionTrait, id: i64) -> Result<String, DbErr> {
+    let found = organization::Entity::find_by_id(id).one(db).await?;
+    Ok(found.map(|organization| organization.name).unwrap_or_default())
 }

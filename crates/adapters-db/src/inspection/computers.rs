@@ -204,6 +204,7 @@ mod tests {
                 serial_number: None,
                 serial_folded: None,
                 user_id: None,
+                retired_at: None,
             };
             let select = last_log_entries(OrganizationId(1), &[&computer]);
             let plan = engine.plan(engine.db().backend.build(&select)).await;

@@ -98,6 +98,7 @@ impl Scan {
         device::Entity::find()
             .find_also_related(device_status::Entity)
             .filter(Column::OrganizationId.eq(self.organization.0))
+            .filter(Column::RetiredAt.is_null())
             .apply_if(of_statuses, |select, statuses| select.filter(device_status::Column::Status.is_in(statuses)))
             .apply_if(self.after.clone(), |select, (name, guid)| {
                 select.filter(key.gt(Expr::tuple([name.into(), guid.into()])))

@@ -78,6 +78,7 @@ fn access_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(big_pk_auto("id"))
             .col(big_integer("organization_id"))
             .col(text("name"))
+            .col(big_integer_null("retired_at"))
             .foreign_key(&mut reference("organization_id", "organization", "id"))
             .index(Index::create().col("organization_id").col("name").unique())
             .take(),
@@ -85,6 +86,7 @@ fn access_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(primary(blob("digest")))
             .col(big_integer("user_id"))
             .col(big_integer("issued_at"))
+            .col(big_integer_null("last_used_at"))
             .col(big_integer_null("revoked_at"))
             .foreign_key(&mut reference("user_id", "user_account", "id"))
             .take(),
@@ -95,6 +97,7 @@ fn access_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(text_null("serial_number"))
             .col(texts.sorted_null("serial_folded"))
             .col(big_integer_null("user_id"))
+            .col(big_integer_null("retired_at"))
             .foreign_key(&mut reference("organization_id", "organization", "id"))
             .foreign_key(&mut reference("user_id", "user_account", "id"))
             .take(),
@@ -113,6 +116,7 @@ fn fleet_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(primary(uuid("guid")))
             .col(big_integer("organization_id"))
             .col(texts.sorted("name"))
+            .col(big_integer_null("retired_at"))
             .foreign_key(&mut reference("organization_id", "organization", "id"))
             .take(),
         table("queue")
@@ -120,6 +124,7 @@ fn fleet_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(big_integer("organization_id"))
             .col(text("name"))
             .col(uuid_null("device_guid"))
+            .col(big_integer_null("retired_at"))
             .foreign_key(&mut reference("organization_id", "organization", "id"))
             .foreign_key(&mut reference("device_guid", "device", "guid"))
             .take(),
@@ -128,6 +133,7 @@ fn fleet_tables(texts: Texts) -> Vec<TableCreateStatement> {
             .col(big_integer("organization_id"))
             .col(text("name"))
             .col(uuid_null("queue_guid"))
+            .col(big_integer_null("retired_at"))
             .foreign_key(&mut reference("organization_id", "organization", "id"))
             .foreign_key(&mut reference("queue_guid", "queue", "guid"))
             .take(),

@@ -65,6 +65,8 @@ impl TestDatabase {
             device_statuses: Arc::new(self.database.device_statuses()),
             fleet_directory: Arc::new(self.database.fleet_directory()),
             fleet_registry: Arc::new(self.database.fleet_registry()),
+            records: Arc::new(self.database.fleet_registry()),
+            keys: Arc::new(self.database.fleet_registry()),
             credentials: Arc::new(self.database.credentials()),
             ledger: Arc::new(self.database.ledger()),
             refusals: Arc::new(self.database.refusals()),

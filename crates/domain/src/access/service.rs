@@ -4,7 +4,7 @@
 mod tests;
 
 use super::credentials::Sent;
-use super::{CredentialDigest, CredentialDirectory, KeyHolder, RegisteredComputer, SentCredentials};
+use super::{CredentialDigest, CredentialDirectory, KeyHolder, KeyUses, RegisteredComputer, SentCredentials};
 use crate::caller::{Caller, OrganizationId};
 use crate::error::{Failure, Outcome, Reason, RequiredHeader, StoreError};
 use crate::guid::ComputerGuid;
@@ -69,13 +69,20 @@ impl From<StoreError> for AuthenticationFailure {
 /// The use case of authentication.
 pub struct AccessService {
     directory: Arc<dyn CredentialDirectory>,
+    key_uses: Option<Arc<KeyUses>>,
 }
 
 impl AccessService {
     /// Looks credentials up in `directory`.
     #[must_use]
     pub fn new(directory: Arc<dyn CredentialDirectory>) -> Self {
-        Self { directory }
+        Self { directory, key_uses: None }
+    }
+
+    /// Notes the uses of valid keys there.
+    #[must_use]
+    pub fn noting(self, key_uses: Arc<KeyUses>) -> Self {
+        Self { key_uses: Some(key_uses), ..self }
     }
 
     /// The caller to whom these headers belong, or the refusal that `wording` gives.
@@ -125,7 +132,14 @@ impl AccessService {
 
     async fn find_key_holder(&self, mis_key: Sent<'_>) -> Outcome<Option<KeyHolder>> {
         match mis_key {
-            Sent::One(key) => Ok(self.directory.find_key_holder(CredentialDigest::of(key)).await?),
+            Sent::One(key) => {
+                let digest = CredentialDigest::of(key);
+                let holder = self.directory.find_key_holder(digest).await?;
+                if let (Some(_), Some(uses)) = (&holder, &self.key_uses) {
+                    uses.note(digest);
+                }
+                Ok(holder)
+            }
             Sent::Missing | Sent::Differing { .. } => Ok(None),
         }
     }

@@ -145,6 +145,22 @@ macro_rules! store_contract {
                     unknown_records_are_not_found,
                     a_record_without_a_name_bears_its_guid,
                 }
+                fleet_records {
+                    a_renamed_organization_keeps_all_that_it_has,
+                    a_renamed_user_keeps_keys_and_computers,
+                    a_name_that_is_taken_or_unknown_is_refused,
+                    what_is_retired_does_not_authenticate,
+                    what_is_retired_is_no_target,
+                    what_is_retired_holds_no_resource,
+                    what_is_retired_is_shown_and_left_alone_by_a_file,
+                    a_retired_user_gets_no_key,
+                    only_own_records_are_retired,
+                }
+                key_registry {
+                    keys_are_listed_by_organization_user_and_age,
+                    one_key_is_revoked_and_the_other_stays_valid,
+                    the_last_use_of_a_key_is_kept,
+                }
                 fleet_registry {
                     what_was_applied_is_exported_without_credentials,
                     applying_a_file_again_changes_nothing,

@@ -52,7 +52,8 @@ pub async fn one_guid_in_two_organizations_of_a_file_is_a_conflict(stores: &Stor
     };
     let fleet = Fleet { organizations: vec![named("One"), named("Two")] };
     let conflict = conflict(stores, &fleet).await?;
-    assert!(matches!(&conflict, FleetConflict::OtherOrganization { record } if record.contains(&guid.to_string())));
+    assert!(matches!(&conflict, FleetConflict::OtherOrganization { record, .. } if record.contains(&guid.to_string())));
+    assert!(conflict.to_string().contains(&format!("\"{guid}\" of \"One\"")), "{conflict}");
     assert_eq!(stores.fleet_registry.export(None).await?, Fleet::default());
     Ok(())
 }
@@ -65,6 +66,7 @@ pub async fn a_hardware_hash_of_another_computer_is_a_conflict(stores: &Stores) 
         let computers = vec![Computer { hardware_hash: hardware_hash.clone(), ..computer(guid) }];
         let conflict = refused(stores, FleetOrganization { computers, ..organization }, &guid.to_string()).await?;
         assert!(matches!(conflict, FleetConflict::CredentialTaken { .. }), "{conflict:?}");
+        assert!(conflict.to_string().contains("\"RIP-01\" of \"Acme Print\""), "{conflict}");
         assert!(!format!("{conflict} {conflict:?}").contains(ACME_HASH), "{conflict}");
     }
     Ok(())
@@ -81,6 +83,7 @@ pub async fn a_key_of_another_user_is_a_conflict(stores: &Stores) -> Kept {
     for (organization, user) in [(ZENITH, "Max"), (ZENITH, "Zoe"), (ZENITH, "Ann"), (ACME, "Max"), (ACME, "Bob")] {
         let conflict = refused(stores, new(organization, user), user).await?;
         assert!(matches!(conflict, FleetConflict::CredentialTaken { .. }), "{conflict:?}");
+        assert!(conflict.to_string().contains("user \"Ann\" of \"Acme Print\""), "{conflict}");
         assert!(!format!("{conflict} {conflict:?}").contains(ANN_KEY), "{conflict}");
     }
     Ok(())

@@ -145,10 +145,11 @@ pub async fn a_concurrent_update_is_not_deleted_for_the_state_before(stores: &St
         let (former, update) = (version(number), version(number + 1));
         stores.resources.store(acme, former.clone(), at(0)).await?;
         let meant = Preconditions::Checksum(vec![former.checksum]);
-        let (outcome, stored_update) = futures_util::join!(
+        let (outcome, stored_update) = futures_util::future::join(
             stores.resources.delete(acme, resource_guid(1), meant, at(0)),
             stores.resources.store(acme, update.clone(), at(0)),
-        );
+        )
+        .await;
         let outcome = outcome?;
         assert_eq!(stored_update?, StoreOutcome::Stored);
         assert!(matches!(outcome, DeleteOutcome::Deleted | DeleteOutcome::OtherState(_)), "{outcome:?}");

@@ -1,6 +1,6 @@
 //! What applying a fleet file did.
 
-use super::{Secret, SimilarName};
+use super::{FleetRecord, Secret, SimilarName};
 use crate::access::CredentialDigest;
 
 /// A key for a user.
@@ -27,6 +27,8 @@ pub struct Applied {
     /// Users (organization, name) whose key in the file was not registered, because they have or had
     /// another one.
     pub keys_left_out: Vec<(String, String)>,
+    /// Records (organization, record) that were left as they are, because they are retired.
+    pub retired: Vec<(String, FleetRecord)>,
     /// Organizations and users that are new, and look like others.
     pub similar_names: Vec<SimilarName>,
 }

@@ -50,10 +50,21 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 /// The name of something, or of something that it refers to.
 pub(super) fn optional_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let name = text(deserializer)?;
-    if name.as_ref().is_some_and(|name| name.chars().count() > MAX_NAME_LENGTH) {
-        return Err(Error::custom(format!("must have at most {MAX_NAME_LENGTH} characters")));
+    name.map(|name| parse_name(&name).map_err(Error::custom)).transpose()
+}
+
+/// A name as it is stored.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_name(text: &str) -> Result<String, String> {
+    if is_blank(text) {
+        return Err("must not be blank".to_owned());
     }
-    Ok(name)
+    if text.chars().count() > MAX_NAME_LENGTH {
+        return Err(format!("must have at most {MAX_NAME_LENGTH} characters"));
+    }
+    Ok(storable(text))
 }
 
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

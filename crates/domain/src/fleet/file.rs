@@ -44,7 +44,7 @@ pub fn read_fleet(file: &[u8]) -> Result<Fleet, FleetFileError> {
 }
 
 fn check(organization: &FleetOrganization, path: &str) -> Result<(), FleetFileError> {
-    let FleetOrganization { name: _, publisher: _, users, computers, devices, queues, jobs } = organization;
+    let FleetOrganization { name: _, publisher: _, users, computers, devices, queues, jobs, retired: _ } = organization;
     distinct(users.iter().map(|user| &user.name), &format!("{path}.users"), "name")?;
     distinct(computers.iter().map(|computer| computer.guid), &format!("{path}.computers"), "guid")?;
     distinct(devices.iter().map(|device| device.guid), &format!("{path}.devices"), "guid")?;

@@ -1,9 +1,11 @@
 //! What a fleet file says (operation, "Fleet file"). It is read and written by serde; what is written holds no credential.
 
+use super::FleetRecord;
 use super::fields;
 use super::keys::Secret;
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The contents of a fleet file. What is `None` was not given: it stays as it is registered; a record
 /// that is new gets its GUID as name and no relations. Names are never blank.
@@ -33,6 +35,35 @@ pub struct FleetOrganization {
     pub queues: Vec<Queue>,
     #[serde(default, deserialize_with = "fields::list")]
     pub jobs: Vec<Job>,
+    /// Which of these are retired; a fleet file names none.
+    #[serde(skip)]
+    pub retired: BTreeSet<FleetRecord>,
+}
+
+impl FleetOrganization {
+    /// Without the records that are retired, and without relations to them.
+    #[must_use]
+    pub(super) fn without_retired(mut self) -> Self {
+        let retired = std::mem::take(&mut self.retired);
+        let is_user_retired = |name: &String| retired.contains(&FleetRecord::User(name.clone()));
+        let is_device_retired = |guid: DeviceGuid| retired.contains(&FleetRecord::Device(guid));
+        let is_queue_retired = |guid: QueueGuid| retired.contains(&FleetRecord::Queue(guid));
+        self.users.retain(|user| !is_user_retired(&user.name));
+        self.computers.retain(|computer| !retired.contains(&FleetRecord::Computer(computer.guid)));
+        self.devices.retain(|device| !is_device_retired(device.guid));
+        self.queues.retain(|queue| !is_queue_retired(queue.guid));
+        self.jobs.retain(|job| !retired.contains(&FleetRecord::Job(job.guid)));
+        for computer in &mut self.computers {
+            computer.user.take_if(|user| is_user_retired(user));
+        }
+        for queue in &mut self.queues {
+            queue.device.take_if(|device| is_device_retired(*device));
+        }
+        for job in &mut self.jobs {
+            job.queue.take_if(|queue| is_queue_retired(*queue));
+        }
+        self
+    }
 }
 
 /// A user, identified by the name within the organization.

@@ -14,14 +14,15 @@ pub trait FleetRegistry: Send + Sync + 'static {
     /// Adds what is missing, updates names and relations, removes nothing (decision O2). `uses` of a
     /// queue or job replaces its former one where it is given. A user without any key, a revoked one
     /// included, gets the one that `fleet` brings, else the one that `new_keys` holds for it
-    /// (decision A6). MUST report a new organization or user whose name differs from a registered one by case only.
+    /// (decision A6). Retired records are left as they are. MUST report these, and a new organization or user whose name
+    /// differs from a registered one by case only.
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError>;
 
     /// What [`FleetRegistry::apply`] would do, of which nothing MUST stay. What it would refuse is refused.
     async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Preview, RegistryError>;
 
-    /// The registered fleet in the form of a file, without credentials: all of it, or one
-    /// organization's, which MUST exist. Everything is sorted by name, then GUID.
+    /// The registered fleet in the form of a file, without credentials, all of it or one organization's, which MUST exist;
+    /// what is retired is marked. Everything is sorted by name, then GUID.
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError>;
 
     /// Registers one more key for a user that exists.
@@ -50,12 +51,19 @@ pub enum RegistryError {
 /// A record that can't be registered; never shows a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FleetConflict {
-    /// A GUID that another organization has registered, for example `computer 6f96…`.
-    #[error("{record} is registered under another organization")]
-    OtherOrganization { record: String },
-    /// A hardware hash or key that is in use elsewhere; `record` is the one that the file names.
-    #[error("the {credential} of {record} is registered for another record already")]
-    CredentialTaken { credential: &'static str, record: String },
+    /// A GUID that another organization has registered: `record` is what the file names, such as `computer 6f96…`, `other`
+    /// is what is registered, such as `"RIP-02" of "Zenith Media"`.
+    #[error("{record} is registered under another organization, as {other}")]
+    OtherOrganization { record: String, other: String },
+    /// A hardware hash or key that is in use elsewhere: `record` is what the file names, `other` is what has it.
+    #[error("the {credential} of {record} is registered for {other} already")]
+    CredentialTaken { credential: &'static str, record: String, other: String },
+    /// A name that another organization or user has.
+    #[error("{record} can't be renamed: {other} is registered already")]
+    NameTaken { record: String, other: String },
+    /// A record that was retired, and can't be used until it is brought back.
+    #[error("{record} was removed; restore it first")]
+    Retired { record: String },
     /// A relation to something that is neither registered nor named by the file.
     #[error("{record} names {target}, which is not registered")]
     UnknownTarget { record: String, target: String },

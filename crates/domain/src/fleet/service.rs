@@ -39,11 +39,21 @@ impl FleetService {
         self.registry.preview(fleet, &self.new_keys(fleet), self.clock.now()).await
     }
 
-    /// The registered fleet without credentials: all of it, or one organization's.
+    /// The registered fleet without credentials, all of it or one organization's, as a fleet file: without what is
+    /// retired.
     ///
     /// # Errors
     /// An organization that isn't registered, or a store failure.
     pub async fn export(&self, organization: Option<&str>) -> Result<Fleet, RegistryError> {
+        let Fleet { organizations } = self.registered(organization).await?;
+        Ok(Fleet { organizations: organizations.into_iter().map(FleetOrganization::without_retired).collect() })
+    }
+
+    /// The same with what is retired.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn registered(&self, organization: Option<&str>) -> Result<Fleet, RegistryError> {
         self.registry.export(organization.map(str::to_owned)).await
     }
 

@@ -1,5 +1,6 @@
 //! Every database port in memory: one state with one lock, so that each method is one atomic step.
 
+mod administration;
 mod directories;
 mod fleet_state;
 mod inspection;

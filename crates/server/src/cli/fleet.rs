@@ -22,7 +22,7 @@ pub(super) enum FleetCommand {
         /// Fleet file (JSON)
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Only say what would be added, changed and left as it is
+        /// Only say what would be added, changed and left as it is, and what is registered but not in the file
         #[arg(long)]
         dry_run: bool,
     },

@@ -1,18 +1,35 @@
-//! `platen key issue` and `platen key revoke`
+//! `platen key list`, `platen key issue` and `platen key revoke`
 
 use super::failure::Failure;
-use super::output;
+use super::listing::{Listing, Record};
+use super::output::{self, Out};
+use super::query::{self, QueryOptions};
+use super::table::{Cell, Column};
 use crate::config::Config;
 use crate::wiring::{self, Missing};
+use adapters_db::Database;
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
+use domain::fleet::{KeyRegistry, RegisteredKey};
+use domain::timestamp::Timestamp;
+use futures_util::stream;
+use serde_json::{Value, json};
 use std::process::ExitCode;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeyCommand {
+    /// List the MisKeys: whose they are, when they were issued and last used, never the key itself
+    List {
+        #[command(flatten)]
+        query: QueryOptions,
+        /// Only the keys of users with this name
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+    },
     /// Issue one more MisKey to a user and print it once
     Issue(Holder),
-    /// Revoke all MisKeys of a user, for ever
-    Revoke(Holder),
+    /// Revoke MisKeys for ever: one, or all of a user
+    Revoke(Revoked),
 }
 
 /// Whose keys they are.
@@ -26,28 +43,151 @@ pub(super) struct Holder {
     user: String,
 }
 
+/// One key, or all of a user.
+#[derive(Debug, Args)]
+pub(super) struct Revoked {
+    /// Only this key: its id in platen key list, or the beginning of it
+    #[arg(long, value_name = "ID", conflicts_with_all = ["organization", "user"])]
+    id: Option<String>,
+    /// Organization of the user whose keys are all revoked
+    #[arg(long, value_name = "NAME", required_unless_present = "id")]
+    organization: Option<String>,
+    /// User whose keys are all revoked
+    #[arg(long, value_name = "NAME", required_unless_present = "id")]
+    user: Option<String>,
+}
+
 pub(super) async fn run(config: &Config, command: KeyCommand) -> Result<ExitCode, Failure> {
+    if let KeyCommand::List { query: asked, user } = &command {
+        return query::run(config, async |database, out| {
+            list(&database.fleet_registry(), asked, user.as_deref(), out).await
+        })
+        .await;
+    }
     let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
-    let done = execute(&wiring::fleet_service(&database), command).await;
+    let done = execute(&database, command).await;
     wiring::close(database).await;
     done?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn execute(fleet: &domain::fleet::FleetService, command: KeyCommand) -> anyhow::Result<()> {
+async fn execute(database: &Database, command: KeyCommand) -> Result<()> {
+    let fleet = wiring::fleet_service(database);
     match command {
+        KeyCommand::List { .. } => Ok(()),
         KeyCommand::Issue(holder) => output::key(&fleet.issue_key(&holder.organization, &holder.user).await?),
-        KeyCommand::Revoke(holder) => {
-            let revoked = fleet.revoke_keys(&holder.organization, &holder.user).await?.revoked;
-            output::line(&summary(revoked, &holder))
+        KeyCommand::Revoke(Revoked { id: Some(id), .. }) => revoke_one(&database.fleet_registry(), &id).await,
+        KeyCommand::Revoke(Revoked { organization, user, .. }) => {
+            let (organization, user) = (organization.unwrap_or_default(), user.unwrap_or_default());
+            let revoked = fleet.revoke_keys(&organization, &user).await?.revoked;
+            output::line(&summary(revoked, &organization, &user))
         }
     }
 }
 
-fn summary(revoked: u64, Holder { organization, user }: &Holder) -> String {
+async fn revoke_one(keys: &dyn KeyRegistry, text: &str) -> Result<()> {
+    let all = keys.list(None).await?;
+    let digits = text.trim().to_ascii_lowercase();
+    let found: Vec<&RegisteredKey> = all.iter().filter(|key| key.id.to_string().starts_with(&digits)).collect();
+    let key = match found[..] {
+        [one] if !digits.is_empty() => one,
+        [_, _, ..] => bail!("several keys begin with {text}; write more of the id"),
+        _ => bail!("there is no key {text}"),
+    };
+    let (id, is_changed) = (key.id, keys.revoke(key.id, wiring::clock().now()).await?);
+    let (user, organization) = (&key.user, &key.organization);
+    let others = all.iter().filter(|other| (&other.user, &other.organization) == (user, organization));
+    let valid = others.filter(|other| other.id != id && other.revoked.is_none()).count();
+    let done = if is_changed { "revoked key" } else { "revoked before: key" };
+    output::line(&format!("{done} {id} of {user} of {organization}; valid keys of the user: {valid}"))
+}
+
+fn summary(revoked: u64, organization: &str, user: &str) -> String {
     match revoked {
         0 => format!("revoked 0 keys of {user} of {organization}: the user had none that was valid"),
         1 => format!("revoked 1 key of {user} of {organization}"),
         _ => format!("revoked {revoked} keys of {user} of {organization}"),
+    }
+}
+
+async fn list(keys: &dyn KeyRegistry, asked: &QueryOptions, user: Option<&str>, out: &mut Out<'_>) -> Result<()> {
+    let mut listed = keys.list(asked.organization.clone()).await?;
+    listed.retain(|key| user.is_none_or(|user| key.user == user));
+    let listed = stream::iter(listed.into_iter().map(anyhow::Ok));
+    Listing::new(COLUMNS, out, asked.json).write(listed, "no keys found", out).await
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::whole("ID"),
+    Column::text("ORGANIZATION"),
+    Column::text("USER"),
+    Column::whole("ISSUED"),
+    Column::whole("LAST USED"),
+    Column::whole("REVOKED"),
+];
+
+impl Record for RegisteredKey {
+    fn json(&self) -> Value {
+        let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+        json!({
+            "id": self.id.to_string(),
+            "organization": self.organization,
+            "user": self.user,
+            "issued": self.issued.to_string(),
+            "last_used": time(self.last_used),
+            "revoked": time(self.revoked),
+        })
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let time = |time: Option<Timestamp>| Cell::new(time.map(|time| time.to_string()).unwrap_or_default());
+        vec![
+            Cell::new(self.id.to_string()),
+            Cell::new(&self.organization),
+            Cell::new(&self.user),
+            time(Some(self.issued)),
+            time(self.last_used),
+            time(self.revoked),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::table::Screen;
+    use domain::access::CredentialDigest;
+    use domain::fleet::{FleetRegistry, KeyId};
+    use domain::testing::{ACME, ANN_KEY, InMemoryStore, a_fleet, at};
+
+    async fn shown(user: Option<&str>, json: bool) -> String {
+        let store = InMemoryStore::new();
+        store.apply(&a_fleet(), &[], at(0)).await.unwrap();
+        store.revoke_keys(ACME, "Bob", at(60)).await.unwrap();
+        store.note_uses(&[(CredentialDigest::of(ANN_KEY), at(30))]).await.unwrap();
+        let mut answer = Vec::new();
+        let asked = QueryOptions { organization: Some(ACME.to_owned()), json };
+        list(&store, &asked, user, &mut Out::new(&mut answer, Screen::PIPE)).await.unwrap();
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[tokio::test]
+    async fn keys_are_shown_by_their_ids_and_never_themselves() {
+        let table = shown(None, false).await;
+        let id = KeyId::of(&CredentialDigest::of(ANN_KEY)).to_string();
+        let line = table.lines().find(|line| line.starts_with(&id)).unwrap();
+        assert!(
+            line.contains("  Acme Print  ") && line.contains("  Ann  ") && line.ends_with(&at(30).to_string()),
+            "{line}"
+        );
+        assert!(table.lines().any(|line| line.contains("Bob") && line.ends_with(&at(60).to_string())), "{table}");
+        assert!(!table.contains(ANN_KEY) && !table.contains("Zenith"), "{table}");
+    }
+
+    #[tokio::test]
+    async fn json_is_a_key_a_line() {
+        let line: Value = serde_json::from_str(shown(Some("Ann"), true).await.trim()).unwrap();
+        assert_eq!((&line["user"], &line["revoked"]), (&"Ann".into(), &Value::Null));
+        assert_eq!(line["last_used"], at(30).to_string());
     }
 }

@@ -116,7 +116,7 @@ impl<G: Copy + PartialEq + Display> FleetRecords<G> {
     ) -> Result<Self> {
         let mut records = Vec::new();
         for organization in organizations.iter() {
-            records.extend(fleet.export(Some(&organization.name)).await?.organizations.iter().flat_map(&of));
+            records.extend(fleet.registered(Some(&organization.name)).await?.organizations.iter().flat_map(&of));
         }
         Ok(Self { kind, records })
     }

@@ -93,6 +93,9 @@ pub(super) fn fleet_warnings(applied: &Applied, warn: impl Fn(&str)) {
     for (organization, user) in &applied.keys_left_out {
         warn(&format!("the key of user {user} of {organization} is left out: the user has or had another one"));
     }
+    for (organization, record) in &applied.retired {
+        warn(&format!("{record} of \"{organization}\" was removed and is left as it is; restore it to change it"));
+    }
     applied.similar_names.iter().for_each(|pair| warn(&pair.to_string()));
 }
 
@@ -101,7 +104,7 @@ pub(super) fn applied(applied: &Applied, changes: Option<&Changes>, warn: impl F
     fleet_warnings(applied, warn);
     // All are tried: one that can't be printed is no reason to lose the others.
     let printed: Vec<Result<()>> = applied.issued.iter().map(key).collect();
-    if let Some(Changes { added, changed, unchanged }) = changes {
+    if let Some(Changes { added, changed, unchanged, .. }) = changes {
         let [new, altered] = [added.len(), changed.len()];
         notice(&format!("records of the fleet file: added {new}, changed {altered}, unchanged {unchanged}"));
     }

@@ -10,9 +10,9 @@ use crate::tls::{self, Tls};
 use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
-use domain::access::Throttle;
+use domain::access::{KeyUses, Throttle};
 use domain::blob::BlobStore;
-use domain::fleet::Fleet;
+use domain::fleet::{Fleet, KeyRegistry};
 use domain::inspection::InspectionRepository;
 use domain::refusal::RefusalRepository;
 use http_actix::{HttpConfig, Settings, UploadLimit};
@@ -123,14 +123,16 @@ async fn serve(
         settings,
     };
     let uploads = wiring::uploads(&stores.database, &stores.blobs);
-    let services = wiring::services(&stores.database, &stores.blobs, &uploads, config);
+    let key_uses = Arc::new(KeyUses::new(wiring::clock()));
+    let services = wiring::services(&stores.database, &stores.blobs, &uploads, &key_uses, config);
     let (rendered, measured) = (metrics.clone(), stores.database.clone());
     let render = Arc::new(move || {
         measured.measure();
         rendered.render()
     });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
-    let work = background::start(
+    let keys: Arc<dyn KeyRegistry> = Arc::new(stores.database.fleet_registry());
+    let mut work = background::start(
         uploads.maintenance(config.blobs.discarded_grace),
         config.blobs.discarded_grace,
         Arc::clone(&stores.blobs),
@@ -139,12 +141,14 @@ async fn serve(
         metrics,
         HostMetrics::new(config),
     );
+    work.spawn(background::keep_key_uses(Arc::clone(&key_uses), Arc::clone(&keys)));
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
     let handle = server.handle();
     shutdown::drain(server.run(), || handle.stop(true), signals).await?;
     drop(work);
+    background::store_key_uses(&key_uses, &*keys).await;
     recording.finish().await;
     if let Some(traces) = traces {
         traces.close().await;

@@ -190,8 +190,8 @@ fn a_dry_run_says_what_applying_would_do_and_does_nothing() {
         .replace(r#""users": ["#, r#""users": [ { "name": "Bob" }, "#);
     site.write("changed.json", &changed);
     let expected = "would add user \"Bob\" of \"Acme Print\"\n\
-        would change computer 6f9619ff-8b86-d011-b42d-00c04fc964ff of \"Acme Print\"\n\
-        would change device 0d4ab0a6-0f0b-4d3e-9f5b-0a9a9f6f2c11 of \"Acme Print\"\n\
+        would change computer 6f9619ff-8b86-d011-b42d-00c04fc964ff of \"Acme Print\": another hardware_hash\n\
+        would change device 0d4ab0a6-0f0b-4d3e-9f5b-0a9a9f6f2c11 of \"Acme Print\": name \"Latex 1\" to \"Latex 2\"\n\
         would issue a key to user \"Bob\" of \"Acme Print\"\n\
         would leave 4 records of the file as registered\n";
     for _ in 0..2 {

@@ -13,6 +13,7 @@ const SETUP: support::setup::Setup = support::setup::Setup::Defaults;
 use support::adapters::open;
 
 mod abuse;
+mod administration;
 mod bounds;
 mod commands;
 mod defaults;

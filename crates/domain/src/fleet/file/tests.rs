@@ -79,6 +79,7 @@ fn a_file_with_every_kind_of_record_is_read_whole() {
             queue: Some(numbered(10).into()),
             uses: Some(Vec::new()),
         }],
+        retired: std::collections::BTreeSet::new(),
     };
     assert_eq!(read_fleet(file.as_bytes()).unwrap(), Fleet { organizations: vec![acme] });
 }

@@ -75,7 +75,10 @@ async fn no_two_keys_are_alike() {
 async fn a_conflict_is_told_as_it_is() {
     // Operation, "Fleet file": an error that names the record.
     let mut registry = MockFleetRegistry::new();
-    let conflict = || FleetConflict::OtherOrganization { record: "computer 6f96".to_owned() };
+    let conflict = || FleetConflict::OtherOrganization {
+        record: "computer 6f96".to_owned(),
+        other: "\"RIP\" of \"Zenith\"".to_owned(),
+    };
     registry.expect_apply().times(1).returning(move |_, _, _| Err(conflict().into()));
     let Err(RegistryError::Conflict(output)) = service(registry).apply(&a_fleet()).await else {
         panic!("a conflict was not output");

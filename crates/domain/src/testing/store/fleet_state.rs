@@ -3,9 +3,11 @@
 use crate::access::CredentialDigest;
 use crate::caller::OrganizationId;
 use crate::fleet::{
-    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, NewKey, Queue, Secret, SimilarName, User,
+    Applied, Computer, Device, Fleet, FleetConflict, FleetOrganization, FleetRecord, Job, NewKey, Queue, Secret,
+    SimilarName, User,
 };
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
+use crate::timestamp::Timestamp;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -19,6 +21,7 @@ pub(super) struct FleetState {
     pub(super) devices: BTreeMap<DeviceGuid, Record>,
     pub(super) queues: BTreeMap<QueueGuid, RegisteredQueue>,
     pub(super) jobs: BTreeMap<JobGuid, RegisteredJob>,
+    pub(super) retired: BTreeSet<(OrganizationId, FleetRecord)>,
 }
 
 #[derive(Clone)]
@@ -33,7 +36,9 @@ pub(super) struct RegisteredKey {
     pub(super) digest: CredentialDigest,
     pub(super) organization: OrganizationId,
     pub(super) user: String,
-    pub(super) revoked: bool,
+    pub(super) issued: Timestamp,
+    pub(super) last_used: Option<Timestamp>,
+    pub(super) revoked: Option<Timestamp>,
 }
 
 #[derive(Clone)]
@@ -78,12 +83,28 @@ impl FleetState {
 
     /// The queue or job of the organization that uses the resource (decision O3).
     pub(super) fn user_of(&self, organization: OrganizationId, guid: ResourceGuid) -> Option<String> {
-        let queues = self.queues.values().filter(|queue| queue.organization == organization);
-        let mut queues = queues.filter(|queue| queue.uses.contains(&guid));
-        let jobs = self.jobs.values().filter(|job| job.organization == organization);
-        let mut jobs = jobs.filter(|job| job.uses.contains(&guid));
-        let queue = queues.next().map(|queue| format!("queue \"{}\"", queue.name));
-        queue.or_else(|| jobs.next().map(|job| format!("job \"{}\"", job.name)))
+        let is_live = |record| !self.is_retired(organization, record);
+        let queues = self.queues.iter().filter(|(_, queue)| queue.organization == organization);
+        let mut queues = queues.filter(|(id, queue)| queue.uses.contains(&guid) && is_live(FleetRecord::Queue(**id)));
+        let jobs = self.jobs.iter().filter(|(_, job)| job.organization == organization);
+        let mut jobs = jobs.filter(|(id, job)| job.uses.contains(&guid) && is_live(FleetRecord::Job(**id)));
+        let queue = queues.next().map(|(_, queue)| format!("queue \"{}\"", queue.name));
+        queue.or_else(|| jobs.next().map(|(_, job)| format!("job \"{}\"", job.name)))
+    }
+
+    pub(super) fn is_retired(&self, organization: OrganizationId, record: FleetRecord) -> bool {
+        self.retired.contains(&(organization, record))
+    }
+
+    /// Whether the organization has the record, retired or not.
+    pub(super) fn has(&self, id: OrganizationId, record: &FleetRecord) -> bool {
+        match record {
+            FleetRecord::User(name) => self.has_user(id, name),
+            FleetRecord::Computer(guid) => self.computers.get(guid).is_some_and(|found| found.organization == id),
+            FleetRecord::Device(guid) => self.devices.get(guid).is_some_and(|found| found.organization == id),
+            FleetRecord::Queue(guid) => self.queues.get(guid).is_some_and(|found| found.organization == id),
+            FleetRecord::Job(guid) => self.jobs.get(guid).is_some_and(|found| found.organization == id),
+        }
     }
 
     pub(super) fn find_organization(&self, name: &str) -> Result<OrganizationId, FleetConflict> {
@@ -100,18 +121,40 @@ impl FleetState {
         Err(FleetConflict::NotFound { record: user_record(organization, user) })
     }
 
-    pub(super) fn apply(&mut self, fleet: &Fleet, new_keys: &[NewKey]) -> Result<Applied, FleetConflict> {
+    pub(super) fn apply(
+        &mut self,
+        fleet: &Fleet,
+        new_keys: &[NewKey],
+        now: Timestamp,
+    ) -> Result<Applied, FleetConflict> {
         let mut applied = Applied::default();
         let before = self.clone();
         for organization in &fleet.organizations {
             let id = self.register_organization(organization);
-            for user in &organization.users {
-                self.register_user(id, organization, user, new_keys, &mut applied)?;
+            let mut is_live = |record: FleetRecord| {
+                let is_retired = before.is_retired(id, record.clone());
+                if is_retired {
+                    applied.retired.push((organization.name.clone(), record));
+                }
+                !is_retired
+            };
+            let users: Vec<&User> =
+                organization.users.iter().filter(|user| is_live(FleetRecord::User(user.name.clone()))).collect();
+            let computers = organization.computers.iter();
+            let computers: Vec<&Computer> =
+                computers.filter(|computer| is_live(FleetRecord::Computer(computer.guid))).collect();
+            let devices: Vec<&Device> =
+                organization.devices.iter().filter(|device| is_live(FleetRecord::Device(device.guid))).collect();
+            let queues: Vec<&Queue> =
+                organization.queues.iter().filter(|queue| is_live(FleetRecord::Queue(queue.guid))).collect();
+            let jobs: Vec<&Job> = organization.jobs.iter().filter(|job| is_live(FleetRecord::Job(job.guid))).collect();
+            for user in users {
+                self.register_user(id, organization, user, (new_keys, now), &mut applied)?;
             }
-            organization.computers.iter().try_for_each(|computer| self.register_computer(id, computer))?;
-            organization.devices.iter().try_for_each(|device| self.register_device(id, device))?;
-            organization.queues.iter().try_for_each(|queue| self.register_queue(id, queue))?;
-            organization.jobs.iter().try_for_each(|job| self.register_job(id, job))?;
+            computers.into_iter().try_for_each(|computer| self.register_computer(id, computer))?;
+            devices.into_iter().try_for_each(|device| self.register_device(id, device))?;
+            queues.into_iter().try_for_each(|queue| self.register_queue(id, queue))?;
+            jobs.into_iter().try_for_each(|job| self.register_job(id, job))?;
         }
         let place = |issued: &NewKey| new_keys.iter().position(|key| key == issued);
         applied.issued.sort_by_key(place);
@@ -138,16 +181,27 @@ impl FleetState {
     }
 
     /// Registers a key that no user has or had.
-    pub(super) fn register_key(&mut self, id: OrganizationId, key: &NewKey) -> Result<(), FleetConflict> {
-        if self.keys.iter().any(|registered| registered.digest == key.digest()) {
-            let record = user_record(&key.organization, &key.user);
-            return Err(FleetConflict::CredentialTaken { credential: "MisKey", record });
+    pub(super) fn register_key(
+        &mut self,
+        id: OrganizationId,
+        key: &NewKey,
+        now: Timestamp,
+    ) -> Result<(), FleetConflict> {
+        let record = user_record(&key.organization, &key.user);
+        if let Some(holder) = self.keys.iter().find(|registered| registered.digest == key.digest()) {
+            let other = user_record(&self.organization_name(holder.organization), &holder.user);
+            return Err(FleetConflict::CredentialTaken { credential: "MisKey", record, other });
+        }
+        if self.is_retired(id, FleetRecord::User(key.user.clone())) {
+            return Err(FleetConflict::Retired { record });
         }
         self.keys.push(RegisteredKey {
             digest: key.digest(),
             organization: id,
             user: key.user.clone(),
-            revoked: false,
+            issued: now,
+            last_used: None,
+            revoked: None,
         });
         Ok(())
     }
@@ -174,7 +228,7 @@ impl FleetState {
         id: OrganizationId,
         organization: &FleetOrganization,
         user: &User,
-        new_keys: &[NewKey],
+        (new_keys, now): (&[NewKey], Timestamp),
         applied: &mut Applied,
     ) -> Result<(), FleetConflict> {
         let own = |key: &&RegisteredKey| key.organization == id && key.user == user.name;
@@ -182,7 +236,7 @@ impl FleetState {
         let Some(mis_key) = user.mis_key.clone() else {
             let named = |key: &&NewKey| key.organization == organization.name && key.user == user.name;
             if let Some(key) = new_keys.iter().find(named).filter(|_| keyless) {
-                self.register_key(id, key)?;
+                self.register_key(id, key, now)?;
                 applied.issued.push(key.clone());
             }
             return Ok(());
@@ -190,9 +244,9 @@ impl FleetState {
         let key = NewKey { organization: organization.name.clone(), user: user.name.clone(), mis_key };
         // The key of another user is an error even if this user needs none.
         let live = match self.keys.iter().find(|registered| registered.digest == key.digest()) {
-            Some(registered) if own(&registered) => !registered.revoked,
+            Some(registered) if own(&registered) => registered.revoked.is_none(),
             None if !keyless => false,
-            _ => return self.register_key(id, &key),
+            _ => return self.register_key(id, &key, now),
         };
         if !live {
             applied.keys_left_out.push((key.organization, key.user));
@@ -209,12 +263,17 @@ impl FleetState {
         let taken = |(guid, other): (&ComputerGuid, &RegisteredComputer)| {
             *guid != named.guid && hardware_hash.is_some() && other.hardware_hash == hardware_hash
         };
-        if self.computers.iter().any(taken) {
-            return Err(FleetConflict::CredentialTaken { credential: "HardwareHash", record });
+        if let Some((guid, other)) = self.computers.iter().find(|(guid, other)| taken((guid, other))) {
+            let other =
+                format!("computer {guid} \"{}\" of \"{}\"", other.name, self.organization_name(other.organization));
+            return Err(FleetConflict::CredentialTaken { credential: "HardwareHash", record, other });
         }
+        let organizations: BTreeMap<OrganizationId, String> =
+            self.organizations.iter().map(|(id, organization)| (*id, organization.name.clone())).collect();
         let computer = match self.computers.entry(named.guid) {
             Entry::Occupied(found) if found.get().organization != id => {
-                return Err(FleetConflict::OtherOrganization { record });
+                let other = format!("\"{}\" of \"{}\"", found.get().name, organizations[&found.get().organization]);
+                return Err(FleetConflict::OtherOrganization { record, other });
             }
             Entry::Occupied(found) => found.into_mut(),
             Entry::Vacant(place) => place.insert(RegisteredComputer {
@@ -235,7 +294,7 @@ impl FleetState {
     fn register_device(&mut self, id: OrganizationId, named: &Device) -> Result<(), FleetConflict> {
         let new = || Record { organization: id, name: named.guid.to_string() };
         let device = self.devices.entry(named.guid).or_insert_with(new);
-        of_organization(id, device.organization, "device", named.guid)?;
+        of_organization(id, &self.organizations, device.organization, &device.name, ("device", &named.guid))?;
         update(&mut device.name, named.name.as_ref());
         Ok(())
     }
@@ -252,7 +311,7 @@ impl FleetState {
             device: None,
             uses: BTreeSet::new(),
         });
-        of_organization(id, queue.organization, "queue", named.guid)?;
+        of_organization(id, &self.organizations, queue.organization, &queue.name, ("queue", &named.guid))?;
         update(&mut queue.name, named.name.as_ref());
         queue.device = named.device.or(queue.device);
         if let Some(uses) = &named.uses {
@@ -273,7 +332,7 @@ impl FleetState {
             queue: None,
             uses: BTreeSet::new(),
         });
-        of_organization(id, job.organization, "job", named.guid)?;
+        of_organization(id, &self.organizations, job.organization, &job.name, ("job", &named.guid))?;
         update(&mut job.name, named.name.as_ref());
         job.queue = named.queue.or(job.queue);
         if let Some(uses) = &named.uses {
@@ -289,14 +348,16 @@ pub(super) fn user_record(organization: &str, user: &str) -> String {
 
 fn of_organization(
     id: OrganizationId,
+    organizations: &BTreeMap<OrganizationId, RegisteredOrganization>,
     registered: OrganizationId,
-    kind: &str,
-    guid: impl Display,
+    name: &str,
+    (kind, guid): (&str, &dyn Display),
 ) -> Result<(), FleetConflict> {
     if id == registered {
         return Ok(());
     }
-    Err(FleetConflict::OtherOrganization { record: format!("{kind} {guid}") })
+    let other = format!("\"{name}\" of \"{}\"", organizations[&registered].name);
+    Err(FleetConflict::OtherOrganization { record: format!("{kind} {guid}"), other })
 }
 
 fn update(name: &mut String, given: Option<&String>) {

@@ -6,6 +6,7 @@ use crate::caller::OrganizationId;
 use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
 use crate::error::StoreError;
+use crate::fleet::FleetRecord;
 use crate::guid::{ComputerGuid, CrashReportId, ResourceGuid};
 use crate::inspection::{
     CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
@@ -41,6 +42,7 @@ impl InspectionRepository for InMemoryStore {
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
         let read = move |state: &State| {
             let own = state.fleet.devices.iter().filter(|(_, device)| device.organization == organization);
+            let own = own.filter(|(guid, _)| !state.fleet.is_retired(organization, FleetRecord::Device(**guid)));
             let mut devices: Vec<InspectedDevice> = own
                 .map(|(guid, device)| InspectedDevice {
                     guid: *guid,

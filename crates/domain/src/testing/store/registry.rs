@@ -10,21 +10,22 @@ use crate::fleet::{
 use crate::guid::ComputerGuid;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
+use std::collections::BTreeSet;
 
 #[async_trait]
 impl FleetRegistry for InMemoryStore {
-    async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], _now: Timestamp) -> Result<Applied, RegistryError> {
+    async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError> {
         let mut state = self.working()?;
         let mut changed = state.fleet.clone();
-        let applied = changed.apply(fleet, new_keys)?;
+        let applied = changed.apply(fleet, new_keys, now)?;
         state.fleet = changed;
         Ok(applied)
     }
 
-    async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], _now: Timestamp) -> Result<Preview, RegistryError> {
+    async fn preview(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Preview, RegistryError> {
         let before = self.working()?.fleet.clone();
         let mut after = before.clone();
-        let applied = after.apply(fleet, new_keys)?;
+        let applied = after.apply(fleet, new_keys, now)?;
         let exported = |state: &FleetState| {
             let ids = fleet.organizations.iter().filter_map(|named| state.find_organization(&named.name).ok());
             Fleet { organizations: ids.filter_map(|id| exported(state, id)).collect() }
@@ -33,7 +34,11 @@ impl FleetRegistry for InMemoryStore {
         let changed = after.computers.keys().filter(|guid| hash(&before, guid) != hash(&after, guid));
         let is_old = |guid: &&ComputerGuid| before.computers.contains_key(guid);
         let new_hashes = changed.filter(is_old).copied().collect();
-        Ok(Preview { applied, before: exported(&before), after: exported(&after), new_hashes })
+        let names = before.organizations.values().map(|organization| organization.name.clone());
+        let is_named = |name: &String| fleet.organizations.iter().any(|named| named.name == *name);
+        let others: BTreeSet<String> = names.filter(|name| !is_named(name)).collect();
+        let other_organizations = others.into_iter().collect();
+        Ok(Preview { applied, before: exported(&before), after: exported(&after), new_hashes, other_organizations })
     }
 
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
@@ -47,22 +52,22 @@ impl FleetRegistry for InMemoryStore {
         Ok(Fleet { organizations })
     }
 
-    async fn add_key(&self, key: &NewKey, _now: Timestamp) -> Result<(), RegistryError> {
+    async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError> {
         let mut state = self.working()?;
         let id = state.fleet.find_user(&key.organization, &key.user)?;
-        Ok(state.fleet.register_key(id, key)?)
+        Ok(state.fleet.register_key(id, key, now)?)
     }
 
     async fn revoke_keys(
         &self,
         organization: &str,
         user: &str,
-        _now: Timestamp,
+        now: Timestamp,
     ) -> Result<KeyRevocation, RegistryError> {
         let mut state = self.working()?;
         let id = state.fleet.find_user(organization, user)?;
         let own = state.fleet.keys.iter_mut().filter(|key| key.organization == id && key.user == user);
-        let revoked = own.filter(|key| !key.revoked).map(|key| key.revoked = true).count();
+        let revoked = own.filter(|key| key.revoked.is_none()).map(|key| key.revoked = Some(now)).count();
         Ok(KeyRevocation { revoked: revoked as u64 })
     }
 }
@@ -103,6 +108,7 @@ fn exported(fleet: &FleetState, id: OrganizationId) -> Option<FleetOrganization>
         devices: sorted(devices, |device| device.name.clone()),
         queues: sorted(queues, |queue| queue.name.clone()),
         jobs: sorted(jobs, |job| job.name.clone()),
+        retired: fleet.retired.iter().filter(|(of, _)| *of == id).map(|(_, record)| record.clone()).collect(),
     })
 }
 

@@ -23,12 +23,13 @@ pub(super) async fn run(config: &Config, fleet: &Fleet) -> Result<ExitCode> {
 }
 
 fn lines(fleet: &Fleet, preview: &Preview) -> Vec<String> {
-    let Changes { added, changed, unchanged } = preview.changes(fleet);
+    let Changes { added, changed, unchanged, not_in_file } = preview.changes(fleet);
     let added = added.iter().map(|record| format!("would add {record}"));
     let changed = changed.iter().map(|record| format!("would change {record}"));
     let key = |key: &NewKey| format!("would issue a key to user \"{}\" of \"{}\"", key.user, key.organization);
     let issued = preview.applied.issued.iter().map(key);
     let records = if unchanged == 1 { "record" } else { "records" };
     let left = format!("would leave {unchanged} {records} of the file as registered");
-    added.chain(changed).chain(issued).chain([left]).collect()
+    let not_in_file = not_in_file.iter().map(|record| format!("not in the file: {record}"));
+    added.chain(changed).chain(issued).chain([left]).chain(not_in_file).collect()
 }

@@ -9,7 +9,7 @@ use crate::cli::table::{Cell, Column};
 use crate::config::Config;
 use crate::{fleet_json, wiring};
 use anyhow::Result;
-use domain::fleet::{FleetOrganization, FleetService};
+use domain::fleet::{FleetOrganization, FleetRecord, FleetService};
 use domain::guid::ResourceGuid;
 use domain::inspection::InspectionRepository;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -33,7 +33,7 @@ async fn show(
     out: &mut Out<'_>,
 ) -> Result<()> {
     let organizations = Organizations::read(inspection, asked.organization.as_deref()).await?;
-    let exported = stream::iter(organizations.iter()).then(async |it| fleet.export(Some(&it.name)).await);
+    let exported = stream::iter(organizations.iter()).then(async |it| fleet.registered(Some(&it.name)).await);
     let rows = exported.map_err(anyhow::Error::from).map_ok(|exported| {
         let of_organization = |organization: FleetOrganization| {
             if asked.json {
@@ -80,25 +80,36 @@ const COLUMNS: [Column; 5] = [
 fn rows(organization: &FleetOrganization) -> Vec<[String; 4]> {
     let publisher = organization.publisher.unwrap_or_default();
     let mut rows = vec![row("organization", Some(&organization.name), None, publisher.then(|| "publisher".to_owned()))];
-    rows.extend(organization.users.iter().map(|user| row("user", Some(&user.name), None, None)));
+    let removed = |record| organization.retired.contains(&record).then(|| "removed".to_owned());
+    rows.extend(
+        organization
+            .users
+            .iter()
+            .map(|user| row("user", Some(&user.name), None, removed(FleetRecord::User(user.name.clone())))),
+    );
     rows.extend(organization.computers.iter().map(|computer| {
         let serial_number = computer.serial_number.as_ref().map(|number| format!("serial number {number}"));
         let user = computer.user.as_ref().map(|user| format!("user {user}"));
-        row("computer", computer.name.as_ref(), Some(&computer.guid), serial_number.into_iter().chain(user))
+        let details = removed(FleetRecord::Computer(computer.guid)).into_iter().chain(serial_number).chain(user);
+        row("computer", computer.name.as_ref(), Some(&computer.guid), details)
     }));
     let devices = organization.devices.iter();
-    rows.extend(devices.clone().map(|device| row("device", device.name.as_ref(), Some(&device.guid), None)));
+    rows.extend(devices.clone().map(|device| {
+        row("device", device.name.as_ref(), Some(&device.guid), removed(FleetRecord::Device(device.guid)))
+    }));
     let names: HashMap<_, _> =
         devices.map(|device| (device.guid, device.name.as_deref().unwrap_or_default())).collect();
     let queues = organization.queues.iter();
     rows.extend(queues.clone().map(|queue| {
         let device = queue.device.map(|guid| named("device", &guid, names.get(&guid)));
-        row("queue", queue.name.as_ref(), Some(&queue.guid), device.into_iter().chain(uses(queue.uses.as_deref())))
+        let details = removed(FleetRecord::Queue(queue.guid)).into_iter().chain(device);
+        row("queue", queue.name.as_ref(), Some(&queue.guid), details.chain(uses(queue.uses.as_deref())))
     }));
     let names: HashMap<_, _> = queues.map(|queue| (queue.guid, queue.name.as_deref().unwrap_or_default())).collect();
     rows.extend(organization.jobs.iter().map(|job| {
         let queue = job.queue.map(|guid| named("queue", &guid, names.get(&guid)));
-        row("job", job.name.as_ref(), Some(&job.guid), queue.into_iter().chain(uses(job.uses.as_deref())))
+        let details = removed(FleetRecord::Job(job.guid)).into_iter().chain(queue);
+        row("job", job.name.as_ref(), Some(&job.guid), details.chain(uses(job.uses.as_deref())))
     }));
     rows
 }

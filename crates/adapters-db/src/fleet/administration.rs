@@ -1,0 +1,247 @@
+//! Renaming and retiring records, and the keys of users: [`domain::fleet::RecordRegistry`] and
+//! [`domain::fleet::KeyRegistry`].
+
+use super::SqlFleetRegistry;
+use super::batch::{find_in, put};
+use super::keys::{find_organization, find_user, user_record};
+use super::records::Record;
+use crate::convert::Owner;
+use crate::entity::{computer, device, job, mis_key, organization, queue, user_account};
+use crate::error::FleetChangeError;
+use async_trait::async_trait;
+use domain::access::CredentialDigest;
+use domain::error::StoreError;
+use domain::fleet::{FleetConflict, FleetRecord, KeyId, KeyRegistry, RecordRegistry, RegisteredKey, RegistryError};
+use domain::timestamp::Timestamp;
+use futures_util::FutureExt;
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+use sea_orm::{
+    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect, QueryTrait,
+};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use uuid::Uuid;
+
+#[async_trait]
+impl RecordRegistry for SqlFleetRegistry {
+    async fn rename_organization(&self, name: &str, new_name: &str) -> Result<(), RegistryError> {
+        let names = Arc::new([name.to_owned(), new_name.to_owned()]);
+        self.change(move |transaction| {
+            let names = names.clone();
+            async move { rename_organization(transaction, &names[0], &names[1]).await }.boxed()
+        })
+        .await
+    }
+
+    async fn rename_user(&self, organization: &str, name: &str, new_name: &str) -> Result<(), RegistryError> {
+        let names = Arc::new([organization, name, new_name].map(str::to_owned));
+        self.change(move |transaction| {
+            let names = names.clone();
+            async move { rename_user(transaction, &names[0], &names[1], &names[2]).await }.boxed()
+        })
+        .await
+    }
+
+    async fn set_retired(
+        &self,
+        organization: &str,
+        record: &FleetRecord,
+        retired: Option<Timestamp>,
+    ) -> Result<bool, RegistryError> {
+        let named = Arc::new((organization.to_owned(), record.clone()));
+        self.change(move |transaction| {
+            let named = named.clone();
+            async move { set_retired(transaction, &named.0, &named.1, retired).await }.boxed()
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl KeyRegistry for SqlFleetRegistry {
+    async fn list(&self, organization: Option<String>) -> Result<Vec<RegisteredKey>, RegistryError> {
+        let only = match organization {
+            Some(name) => {
+                let find = organization::Entity::find().filter(organization::Column::Name.eq(&*name));
+                let found = self.db.read(find.one(&self.db.reads)).await?;
+                let missing = || FleetConflict::NotFound { record: format!("organization \"{name}\"") };
+                Some(found.ok_or_else(missing)?.id)
+            }
+            None => None,
+        };
+        let select = mis_key::Entity::find()
+            .find_also_related(user_account::Entity)
+            .apply_if(only, |select, id| select.filter(user_account::Column::OrganizationId.eq(id)));
+        let keys = self.db.read(select.all(&self.db.reads)).await?;
+        let organizations = self.db.read(organization::Entity::find().all(&self.db.reads)).await?;
+        let names: BTreeMap<i64, String> = organizations.into_iter().map(|row| (row.id, row.name)).collect();
+        let mut listed = Vec::with_capacity(keys.len());
+        for (key, user) in keys {
+            let digest = <[u8; 32]>::try_from(key.digest).ok();
+            let id = KeyId::from_digest(Owner { what: "key", id: &key.user_id }.need(digest)?);
+            let (organization, user) =
+                user.map(|user| (names.get(&user.organization_id).cloned(), user.name)).unwrap_or_default();
+            listed.push(RegisteredKey {
+                id,
+                organization: organization.unwrap_or_default(),
+                user,
+                issued: Timestamp::from_micros(key.issued_at),
+                last_used: key.last_used_at.map(Timestamp::from_micros),
+                revoked: key.revoked_at.map(Timestamp::from_micros),
+            });
+        }
+        listed.sort_by(|one, other| order(one).cmp(&order(other)));
+        Ok(listed)
+    }
+
+    async fn revoke(&self, id: KeyId, now: Timestamp) -> Result<bool, RegistryError> {
+        self.change(move |transaction| async move { revoke(transaction, id, now).await }.boxed()).await
+    }
+
+    async fn note_uses(&self, uses: &[(CredentialDigest, Timestamp)]) -> Result<(), StoreError> {
+        let uses: Arc<BTreeMap<Vec<u8>, i64>> =
+            Arc::new(uses.iter().map(|(key, when)| (key.as_bytes().to_vec(), when.as_micros())).collect());
+        let noted = self.db.write(move |transaction| {
+            let uses = uses.clone();
+            async move { note_uses(transaction, &uses).await }.boxed()
+        });
+        Ok(noted.await?)
+    }
+}
+
+fn order(key: &RegisteredKey) -> (&str, &str, Timestamp, KeyId) {
+    (&key.organization, &key.user, key.issued, key.id)
+}
+
+async fn rename_organization(db: &impl ConnectionTrait, name: &str, new_name: &str) -> Result<(), FleetChangeError> {
+    let organization = find_organization(db, name).await?;
+    let other = organization::Entity::find().filter(organization::Column::Name.eq(new_name)).one(db).await?;
+    if other.is_some_and(|other| other.id != organization.id) {
+        let [record, other] = [name, new_name].map(|name| format!("organization \"{name}\""));
+        return Err(FleetConflict::NameTaken { record, other }.into());
+    }
+    let update = organization::Entity::update_many()
+        .col_expr(organization::Column::Name, Expr::value(new_name))
+        .filter(organization::Column::Id.eq(organization.id));
+    update.exec(db).await?;
+    Ok(())
+}
+
+async fn rename_user(
+    db: &impl ConnectionTrait,
+    organization: &str,
+    name: &str,
+    new_name: &str,
+) -> Result<(), FleetChangeError> {
+    let user = find_user(db, organization, name).await?;
+    let other = user_account::Entity::find()
+        .filter(user_account::Column::OrganizationId.eq(user.organization_id))
+        .filter(user_account::Column::Name.eq(new_name))
+        .one(db)
+        .await?;
+    if other.is_some_and(|other| other.id != user.id) {
+        let [record, other] = [name, new_name].map(|name| user_record(organization, name));
+        return Err(FleetConflict::NameTaken { record, other }.into());
+    }
+    let update = user_account::Entity::update_many()
+        .col_expr(user_account::Column::Name, Expr::value(new_name))
+        .filter(user_account::Column::Id.eq(user.id));
+    update.exec(db).await?;
+    Ok(())
+}
+
+async fn set_retired(
+    db: &impl ConnectionTrait,
+    organization: &str,
+    record: &FleetRecord,
+    retired: Option<Timestamp>,
+) -> Result<bool, FleetChangeError> {
+    // The row of the organization is locked, as by `fleet apply`: a deletion that asks which record uses a resource waits.
+    let locked = organization::Entity::find().filter(organization::Column::Name.eq(organization)).lock_exclusive();
+    locked.one(db).await?;
+    let id = find_organization(db, organization).await?.id;
+    let changed = match record {
+        FleetRecord::User(name) => {
+            let user = find_user(db, organization, name).await?;
+            let update = user_account::Entity::update_many()
+                .col_expr(user_account::Column::RetiredAt, Expr::value(retired.map(Timestamp::as_micros)))
+                .filter(user_account::Column::Id.eq(user.id));
+            let is_changed = user.retired_at.is_some() != retired.is_some();
+            if is_changed {
+                update.exec(db).await?;
+            }
+            Some(is_changed)
+        }
+        FleetRecord::Computer(guid) => retire::<computer::Entity>(db, id, guid.as_uuid(), retired).await?,
+        FleetRecord::Device(guid) => retire::<device::Entity>(db, id, guid.as_uuid(), retired).await?,
+        FleetRecord::Queue(guid) => retire::<queue::Entity>(db, id, guid.as_uuid(), retired).await?,
+        FleetRecord::Job(guid) => retire::<job::Entity>(db, id, guid.as_uuid(), retired).await?,
+    };
+    let missing = || FleetConflict::NotFound { record: format!("{record} of \"{organization}\"") };
+    Ok(changed.ok_or_else(missing)?)
+}
+
+/// Whether that changed the record; `None` if the organization has none of this GUID.
+async fn retire<E>(
+    db: &impl ConnectionTrait,
+    organization: i64,
+    guid: Uuid,
+    retired: Option<Timestamp>,
+) -> Result<Option<bool>, DbErr>
+where
+    E: EntityTrait,
+    E::Model: Record<Entity = E>,
+{
+    let found = E::find().filter(E::Model::is(guid)).filter(E::Model::is_of(organization)).one(db).await?;
+    let Some(record) = found else {
+        return Ok(None);
+    };
+    if record.is_retired() == retired.is_some() {
+        return Ok(Some(false));
+    }
+    let update = E::update_many()
+        .col_expr(E::Model::RETIRED, Expr::value(retired.map(Timestamp::as_micros)))
+        .filter(E::Model::is(guid));
+    update.exec(db).await?;
+    Ok(Some(true))
+}
+
+async fn revoke(db: &impl ConnectionTrait, id: KeyId, now: Timestamp) -> Result<bool, FleetChangeError> {
+    let (first, last) = id.digests();
+    let found = mis_key::Entity::find()
+        .filter(mis_key::Column::Digest.gte(first.to_vec()))
+        .filter(mis_key::Column::Digest.lte(last.to_vec()))
+        .one(db)
+        .await?;
+    let Some(key) = found else {
+        return Err(FleetConflict::NotFound { record: format!("key {id}") }.into());
+    };
+    let revoke = mis_key::Entity::update_many()
+        .col_expr(mis_key::Column::RevokedAt, Expr::value(now.as_micros()))
+        .filter(mis_key::Column::Digest.eq(key.digest))
+        .filter(mis_key::Column::RevokedAt.is_null());
+    Ok(revoke.exec(db).await?.rows_affected > 0)
+}
+
+/// Digest → last use. Rows are written in the order of their digests, so that two processes never wait for each other.
+async fn note_uses(db: &impl ConnectionTrait, uses: &BTreeMap<Vec<u8>, i64>) -> Result<(), DbErr> {
+    use mis_key::Column;
+    let keys = find_in(db, mis_key::Entity::find(), Column::Digest, uses.keys().cloned()).await?;
+    let mut rows: Vec<mis_key::Model> = keys
+        .into_iter()
+        .filter_map(|key| {
+            let last = *uses.get(&key.digest)?;
+            (key.last_used_at < Some(last)).then_some(mis_key::Model { last_used_at: Some(last), ..key })
+        })
+        .collect();
+    rows.sort_by(|one, other| one.digest.cmp(&other.digest));
+    let rows: Vec<_> = rows.into_iter().map(IntoActiveModel::into_active_model).collect();
+    let stored = Expr::col((mis_key::Entity, Column::LastUsedAt));
+    let is_later = Expr::col(("excluded", Column::LastUsedAt)).gt(stored.clone());
+    let on_conflict = OnConflict::column(Column::Digest)
+        .update_column(Column::LastUsedAt)
+        .action_and_where(stored.is_null().or(is_later))
+        .to_owned();
+    let _: HashSet<Vec<u8>> = put(db, &rows, &on_conflict, Column::Digest).await?;
+    Ok(())
+}
