@@ -1,7 +1,8 @@
 //! Every metric: kind, name, labels, help text, and the buckets of histograms.
 //!
 //! Names begin with `platen_` and end with their unit (`_seconds`, `_bytes`); counters end in `_total`.
-//! Label values are in snake case and few, and no client chooses one.
+//! Label values are in snake case and few, and no client chooses one. Only names of organizations are as the operator
+//! wrote them.
 
 use crate::kinds::{Counter, Gauge, Histogram, Kind, Metric};
 
@@ -52,8 +53,8 @@ catalog! {
         "Bytes of response bodies that were handed to the connection.";
     Counter AUTHENTICATION_FAILURES "platen_authentication_failures_total" [reason]
         "Requests refused for their credentials.";
-    Counter REFUSALS "platen_refusals_total" [reason]
-        "Requests refused for any reason.";
+    Counter REFUSALS "platen_refusals_total" [organization reason]
+        "Requests refused for any reason; without an organization if the client is unknown.";
     Counter REFUSAL_RECORDS "platen_refusal_records_total" [outcome]
         "Refusals recorded for platen refusals, and refusals dropped: too many at once, or no database.";
 
@@ -73,8 +74,14 @@ catalog! {
         "Operations of the blob store by kind and outcome; a write lasts from its first byte to its durable end." in SECONDS;
     Counter BLOBS_SWEPT "platen_blobs_swept_total" [kind]
         "Blobs that the background sweep removed: discarded, half-written and orphaned content.";
+    Gauge DATABASE_SIZE "platen_database_size_bytes" []
+        "Bytes that the database takes on its disk.";
     Gauge DISK_FREE "platen_disk_free_bytes" [store]
         "Free bytes of the disk that holds the blob folder or the SQLite database.";
+    Gauge DEVICES "platen_devices" [organization status]
+        "Registered devices by their last status; never_seen without one.";
+    Gauge DEVICES_SILENT "platen_devices_silent" [organization]
+        "Devices whose last status is older than a quarter of an hour.";
     Counter RETENTION_REMOVED "platen_retention_removed_total" [kind]
         "Records removed because they were older than the configuration keeps them.";
 }

@@ -3,7 +3,7 @@
 //! A metric is a constant of the [`catalog`]; its type says its kind and how many labels it has:
 //!
 //! ```
-//! metering::catalog::REFUSALS.with(["resource_not_found"]).increment(1);
+//! metering::catalog::REFUSALS.with(["Acme Print", "resource_not_found"]).increment(1);
 //! ```
 //!
 //! `with` looks the metric up in the recorder. Code that records often keeps the handle that it returns.

@@ -155,7 +155,8 @@ impl RequestContext {
         }
         if let Some(reason) = error.code() {
             self.refusal.set(Some(reason));
-            catalog::REFUSALS.with([reason]).increment(1);
+            let organization = self.caller.get().map_or("", |caller| &caller.organization_name);
+            catalog::REFUSALS.with([organization, reason]).increment(1);
         }
     }
 

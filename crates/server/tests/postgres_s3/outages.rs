@@ -264,7 +264,7 @@ async fn a_database_that_takes_no_writes_is_500_or_503_with_a_time_and_not_ready
     eventually("it is ready again", async || readiness(&server).await == 200).await;
     let metrics = alive.get("/metrics").await.text().await.unwrap();
     for name in [
-        r#"platen_refusals_total{reason="overloaded"}"#,
+        r#"platen_refusals_total{organization="Acme Print",reason="overloaded"}"#,
         r#"platen_commits_total{outcome="written"}"#,
         r#"platen_queue_depth{queue="commit"} 0"#,
         r#"platen_queue_depth{queue="commit_line"} 0"#,
