@@ -7,7 +7,7 @@ use crate::crash_report::{CrashReportRows, CrashReportWriter};
 use crate::database_url::DatabaseUrl;
 use crate::device_status::StatusWriter;
 use crate::entity::{device_status, log_entry};
-use crate::error::{OpenError, cause_of, unavailable};
+use crate::error::{OpenError, cause_of, store_error, unavailable};
 use crate::fleet_cache::FleetCache;
 use crate::group_commit::GroupCommit;
 use crate::instance_lock::InstanceLock;
@@ -232,6 +232,21 @@ impl Database {
             return Err(unavailable("the database takes no writes"));
         }
         Ok(self.probes.add((), 0).await?)
+    }
+
+    /// The bytes that the database takes on its disk.
+    ///
+    /// # Errors
+    /// Why it doesn't answer.
+    pub async fn size(&self) -> Result<u64, StoreError> {
+        let select = match self.db.backend {
+            DbBackend::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+            _ => "SELECT pg_database_size(current_database())",
+        };
+        let select = Statement::from_string(self.db.backend, select);
+        let row = self.db.read(self.db.reads.query_one_raw(select)).await?;
+        let bytes: Option<i64> = row.map(|row| row.try_get_by_index(0)).transpose().map_err(store_error)?;
+        Ok(bytes.unwrap_or_default().cast_unsigned())
     }
 
     /// Brings the metrics of what is open now up to date.

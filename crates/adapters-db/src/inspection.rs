@@ -15,11 +15,12 @@ use domain::device_status::Status;
 use domain::error::StoreError;
 use domain::guid::{CrashReportId, ResourceGuid};
 use domain::inspection::{
-    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    CrashReportFilter, DeviceCount, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
     InspectionRepository, LogFollower, RegisteredOrganization,
 };
 use domain::log_entry::LogFilter;
 use domain::resource::StoredResource;
+use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QueryTrait};
@@ -56,6 +57,10 @@ impl InspectionRepository for SqlInspectionRepository {
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>> {
         devices::list(self.db.clone(), organization, &statuses)
+    }
+
+    async fn count_devices(&self, silent_before: Timestamp) -> Result<Vec<DeviceCount>, StoreError> {
+        devices::count(&self.db, silent_before).await
     }
 
     fn computers(&self, organization: OrganizationId) -> BoxStream<'static, Result<InspectedComputer, StoreError>> {

@@ -1,14 +1,13 @@
-//! What came in, as the operator looks at it: of one organization or of all.
+//! What is stored, as the operator sees it: of one organization or of all.
 //!
-//! Clients reach nothing of this. Their ports take the organization of the caller and no other; here it is the
-//! operator who says how much is looked at.
+//! Clients never reach this. Their ports take the organization of the caller; here the operator chooses.
 
 mod model;
 mod repository;
 
 pub use model::{
-    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry, LastSeen,
-    PartsTotal, RegisteredOrganization,
+    CrashReportFilter, DeviceCount, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    LastSeen, PartsTotal, RegisteredOrganization,
 };
 pub use repository::{InspectionRepository, LogFollower};
 

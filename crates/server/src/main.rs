@@ -5,6 +5,7 @@ mod background;
 mod cli;
 mod config;
 mod fleet_json;
+mod fleet_metrics;
 mod host_metrics;
 mod listen;
 mod open_files;

@@ -2,18 +2,19 @@
 
 use crate::connections::Connections;
 use crate::device_status::stored;
-use crate::entity::{device, device_status};
+use crate::entity::{device, device_status, organization};
 use crate::page::{BUDGET, Pace, PageRow, Pages};
 use domain::caller::OrganizationId;
 use domain::device_status::Status;
 use domain::error::StoreError;
-use domain::inspection::InspectedDevice;
+use domain::inspection::{DeviceCount, InspectedDevice};
+use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
-    ColumnTrait, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder, QueryResult, QuerySelect, QueryTrait,
-    Statement,
+    ColumnTrait, DbErr, EntityTrait, FromQueryResult, JoinType, QueryFilter, QueryOrder, QueryResult, QuerySelect,
+    QueryTrait, Statement,
 };
 use std::future::ready;
 use std::sync::Arc;
@@ -28,6 +29,50 @@ pub(super) fn list(
     let statuses = statuses.iter().map(|status| status.as_str()).collect();
     let scan = Scan { db, organization, statuses, pace: Pace::new(BUDGET), after: None, is_at_end: false };
     scan.rows().and_then(|row| ready(row.inspected())).boxed()
+}
+
+/// Counts the devices of all organizations by organization and last status.
+pub(super) async fn count(db: &Connections, silent_before: Timestamp) -> Result<Vec<DeviceCount>, StoreError> {
+    let is_silent = device_status::Column::ReceivedAt.lt(silent_before.as_micros());
+    let to_organization = device::Entity::belongs_to(organization::Entity)
+        .from(device::Column::OrganizationId)
+        .to(organization::Column::Id)
+        .into();
+    let select = device::Entity::find()
+        .select_only()
+        .column(organization::Column::Name)
+        .column(device_status::Column::Status)
+        .column_as(device::Column::Guid.count(), "devices")
+        .column_as(Expr::expr(Expr::case(is_silent, 1).finally(0)).sum(), "silent")
+        .join(JoinType::InnerJoin, to_organization)
+        .left_join(device_status::Entity)
+        .filter(device::Column::RetiredAt.is_null())
+        .group_by(organization::Column::Name)
+        .group_by(device_status::Column::Status);
+    let rows = db.read(select.into_model::<CountRow>().all(&db.reads)).await?;
+    rows.into_iter().map(CountRow::counted).collect()
+}
+
+#[derive(FromQueryResult)]
+struct CountRow {
+    name: String,
+    status: Option<String>,
+    devices: i64,
+    silent: i64,
+}
+
+impl CountRow {
+    fn counted(self) -> Result<DeviceCount, StoreError> {
+        let parse = |status: String| {
+            Status::parse(&status).ok_or(StoreError::Corrupt { what: "status of a device", id: status })
+        };
+        Ok(DeviceCount {
+            organization: self.name,
+            status: self.status.map(parse).transpose()?,
+            devices: self.devices.cast_unsigned(),
+            silent: self.silent.cast_unsigned(),
+        })
+    }
 }
 
 /// A device and, where it has one, its status.

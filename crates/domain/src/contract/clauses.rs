@@ -243,6 +243,7 @@ macro_rules! store_contract {
                     devices_are_listed_by_status,
                     only_the_devices_of_the_organization_are_listed,
                     a_list_of_thousands_of_devices_is_whole_and_in_order,
+                    devices_are_counted_by_organization_and_status,
                     a_resource_is_found_in_every_organization_that_has_it,
                 }
                 inspection_computers {

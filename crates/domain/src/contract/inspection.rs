@@ -7,7 +7,7 @@ use crate::device_status::{DeviceStatus, Status};
 use crate::error::StoreError;
 use crate::fleet::{Device, FleetOrganization};
 use crate::guid::DeviceGuid;
-use crate::inspection::{InspectedDevice, RegisteredOrganization};
+use crate::inspection::{DeviceCount, InspectedDevice, RegisteredOrganization};
 use crate::resource::NewResource;
 use crate::testing::{ACME, ZENITH, a_resource, a_status, acme_records, at, numbered, zenith_records};
 use futures_util::TryStreamExt;
@@ -99,6 +99,24 @@ pub async fn a_list_of_thousands_of_devices_is_whole_and_in_order(stores: &Store
     let listed = devices(stores, acme, &[]).await?;
     assert_eq!(listed.len(), 3_000);
     assert!(listed.is_sorted_by(|one, other| (&one.name, one.guid) < (&other.name, other.guid)));
+    Ok(())
+}
+
+/// Devices without any status count too; a status at the moment itself is not old.
+pub async fn devices_are_counted_by_organization_and_status(stores: &Stores) -> Kept {
+    let guid = |number: u128| DeviceGuid::from(numbered(number));
+    let named = (0..4).map(|number: u128| (format!("Device {number}"), guid(number))).collect();
+    let acme = register_devices(stores, named).await?;
+    for (number, status, second) in [(0, Status::Idle, 9), (1, Status::Idle, 10), (2, Status::Error, 1)] {
+        let status = DeviceStatus { status, received: at(second), ..a_status(guid(number)) };
+        stores.device_statuses.put(acme, status).await?;
+    }
+    let mut counted = stores.inspection.count_devices(at(10)).await?;
+    counted.retain(|count| count.organization == "Acme Print");
+    counted.sort_by_key(|count| count.status.map(Status::as_str));
+    let count =
+        |status, devices, silent| DeviceCount { organization: "Acme Print".to_owned(), status, devices, silent };
+    assert_eq!(counted, [count(None, 1, 0), count(Some(Status::Error), 1, 1), count(Some(Status::Idle), 2, 1)]);
     Ok(())
 }
 

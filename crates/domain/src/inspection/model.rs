@@ -2,7 +2,7 @@
 
 use crate::caller::OrganizationId;
 use crate::crash_report::CrashReport;
-use crate::device_status::DeviceStatus;
+use crate::device_status::{DeviceStatus, Status};
 use crate::guid::{ComputerGuid, DeviceGuid};
 use crate::log_entry::{ListedLogEntry, LogType};
 use crate::timestamp::Timestamp;
@@ -21,6 +21,18 @@ pub struct InspectedDevice {
     pub name: String,
     /// `None` if it has never sent one.
     pub status: Option<DeviceStatus>,
+}
+
+/// How many devices of an organization have one status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceCount {
+    /// The name of the organization.
+    pub organization: String,
+    /// `None` for devices that have never sent one.
+    pub status: Option<Status>,
+    pub devices: u64,
+    /// Those of them whose last status is old.
+    pub silent: u64,
 }
 
 /// A registered computer.

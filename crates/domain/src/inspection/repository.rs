@@ -1,7 +1,7 @@
 //! The port to what is stored of all organizations. It only reads.
 
 use super::{
-    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    CrashReportFilter, DeviceCount, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
     RegisteredOrganization,
 };
 use crate::caller::OrganizationId;
@@ -11,6 +11,7 @@ use crate::error::StoreError;
 use crate::guid::{CrashReportId, ResourceGuid};
 use crate::log_entry::LogFilter;
 use crate::resource::StoredResource;
+use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
@@ -30,6 +31,10 @@ pub trait InspectionRepository: Send + Sync + 'static {
         organization: OrganizationId,
         statuses: Vec<Status>,
     ) -> BoxStream<'static, Result<InspectedDevice, StoreError>>;
+
+    /// Counts the devices of all organizations by organization and last status. A device whose last status was received
+    /// before `silent_before` is silent.
+    async fn count_devices(&self, silent_before: Timestamp) -> Result<Vec<DeviceCount>, StoreError>;
 
     /// The computers of an organization, sorted by name, then GUID, each with what it sent last.
     fn computers(&self, organization: OrganizationId) -> BoxStream<'static, Result<InspectedComputer, StoreError>>;

@@ -7,7 +7,7 @@ use crate::host_metrics::HostMetrics;
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
-use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
+use crate::{background, fleet_json, fleet_metrics, listen, open_files, refusals, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
 use domain::access::{KeyUses, Throttle};
@@ -141,6 +141,7 @@ async fn serve(
         metrics,
         HostMetrics::new(config),
     );
+    work.spawn(fleet_metrics::run(stores.database.clone(), wiring::clock()));
     work.spawn(background::keep_key_uses(Arc::clone(&key_uses), Arc::clone(&keys)));
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;

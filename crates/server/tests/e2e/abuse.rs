@@ -30,7 +30,10 @@ async fn who_fails_without_end_waits_beside_neighbours_that_are_served() {
         assert_eq!(guess(&number.to_string()).await.status(), 429);
     }
     let metrics = Client::with_key(&server.ops, "").get("/metrics").await.text().await.unwrap();
-    assert!(metrics.contains("platen_refusals_total{organization=\"\",reason=\"authentication_throttled\"} 101"), "{metrics}");
+    assert!(
+        metrics.contains("platen_refusals_total{organization=\"\",reason=\"authentication_throttled\"} 101"),
+        "{metrics}"
+    );
     server.stop();
     let log = site.read("server.err");
     assert_eq!(log.matches("fail to authenticate too often").count(), 1, "{log}");

@@ -9,15 +9,17 @@ use crate::error::StoreError;
 use crate::fleet::FleetRecord;
 use crate::guid::{ComputerGuid, CrashReportId, ResourceGuid};
 use crate::inspection::{
-    CrashReportFilter, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
+    CrashReportFilter, DeviceCount, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
     InspectionRepository, LastSeen, LogFollower, PartsTotal, RegisteredOrganization,
 };
 use crate::log_entry::{ListedLogEntry, LogFilter, NewLogEntry};
 use crate::resource::StoredResource;
 use crate::text::Folded;
+use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 #[async_trait]
 impl InspectionRepository for InMemoryStore {
@@ -58,6 +60,25 @@ impl InspectionRepository for InMemoryStore {
             devices
         };
         self.stream(read, |device| device)
+    }
+
+    async fn count_devices(&self, silent_before: Timestamp) -> Result<Vec<DeviceCount>, StoreError> {
+        let state = self.working()?;
+        let fleet = &state.fleet;
+        let mut counts: HashMap<_, DeviceCount> = HashMap::new();
+        for (guid, device) in &fleet.devices {
+            let id = device.organization;
+            if fleet.is_retired(id, FleetRecord::Device(*guid)) {
+                continue;
+            }
+            let last = state.statuses.get(&(id, *guid));
+            let status = last.map(|last| last.status);
+            let none = DeviceCount { organization: fleet.organization_name(id), status, devices: 0, silent: 0 };
+            let count = counts.entry((id, status)).or_insert(none);
+            count.devices += 1;
+            count.silent += u64::from(last.is_some_and(|last| last.received < silent_before));
+        }
+        Ok(counts.into_values().collect())
     }
 
     fn computers(&self, organization: OrganizationId) -> BoxStream<'static, Result<InspectedComputer, StoreError>> {

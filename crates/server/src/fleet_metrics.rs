@@ -1,0 +1,75 @@
+//! Metrics that the database knows: the devices of each organization, and the size of the database.
+
+use adapters_db::Database;
+use domain::clock::Clock;
+use domain::error::{StoreError, error_chain};
+use domain::inspection::{DeviceCount, InspectionRepository};
+use metering::{GaugeHandle, catalog};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
+
+const COUNT_EVERY: Duration = Duration::from_mins(1);
+
+/// The age from which the last status of a device is old.
+const SILENT_AFTER: Duration = Duration::from_mins(15);
+
+/// Updates the metrics for ever.
+pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>) {
+    let inspection = database.inspection();
+    let mut gauges = DeviceGauges::default();
+    let mut ticks = interval(COUNT_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let counted = inspection.count_devices(clock.now().minus(SILENT_AFTER)).await;
+        let updated = match counted {
+            Ok(counts) => {
+                gauges.show(&counts);
+                show_size(&database).await
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = updated {
+            tracing::warn!(error = error_chain(&error), "cannot count devices for the metrics");
+        }
+    }
+}
+
+async fn show_size(database: &Database) -> Result<(), StoreError> {
+    catalog::DATABASE_SIZE.with([]).set(as_number(database.size().await?));
+    Ok(())
+}
+
+/// The gauges so far. One that isn't counted any more, such as that of a removed organization, shows zero.
+#[derive(Default)]
+struct DeviceGauges {
+    by_status: BTreeMap<(String, String), GaugeHandle>,
+    silent: BTreeMap<String, GaugeHandle>,
+}
+
+impl DeviceGauges {
+    fn show(&mut self, counts: &[DeviceCount]) {
+        for gauge in self.by_status.values().chain(self.silent.values()) {
+            gauge.set(0.0);
+        }
+        for count in counts {
+            let organization = count.organization.as_str();
+            let status =
+                count.status.map_or_else(|| "never_seen".to_owned(), |status| status.as_str().to_ascii_lowercase());
+            let gauge = || catalog::DEVICES.with([organization, &status]);
+            self.by_status
+                .entry((organization.to_owned(), status.clone()))
+                .or_insert_with(gauge)
+                .set(as_number(count.devices));
+            let gauge = || catalog::DEVICES_SILENT.with([organization]);
+            self.silent.entry(organization.to_owned()).or_insert_with(gauge).increment(as_number(count.silent));
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "metrics are floating-point numbers")]
+fn as_number(count: u64) -> f64 {
+    count as f64
+}
