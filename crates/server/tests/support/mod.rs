@@ -116,11 +116,11 @@ impl Site {
         let sql = format!(
             "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
             INSERT INTO resource
-                (guid, name, name_folded, organization_id, resource_type, type_folded, checksum, modified_at, domain,
-                 meta, meta_digest, profile_group_folded, media_folded, mode_folded, blob_key, content_size)
-            SELECT {guid}, name || ' ' || {number}, name_folded || ' ' || {number}, organization_id, resource_type,
-                 type_folded, checksum, modified_at, domain, meta, meta_digest, profile_group_folded, media_folded,
-                 mode_folded, blob_key, content_size
+                (guid, name, name_sort, organization_id, resource_type, type_folded, checksum, modified_at, domain,
+                 meta, profile_group_folded, media_folded, mode_folded, blob_key, content_size)
+            SELECT {guid}, name || ' ' || {number}, name_sort || ' ' || {number}, organization_id, resource_type,
+                 type_folded, checksum, modified_at, domain, meta, profile_group_folded, media_folded, mode_folded,
+                 blob_key, content_size
             FROM resource, n"
         );
         self.sql(&sql).await;

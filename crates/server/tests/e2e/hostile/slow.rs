@@ -56,7 +56,8 @@ async fn hundreds_that_send_a_byte_a_second_keep_nobody_waiting() {
     let unfinished = head("GET", "/api/v2", "Slow: ");
     let unfinished = unfinished.trim_end();
     let added = (200, "\"Log successfully added\"".to_owned());
-    let late = (408, message("Request Timeout"));
+    // The HTTP library answers a head that is too slow, without a body (decision R3).
+    let late = (408, String::new());
     let mut slow = Vec::new();
     for _ in 0..EACH {
         slow.push(Slow::begin(&server, &sized, bytes.clone(), added.clone()));
@@ -117,11 +118,11 @@ async fn who_sends_a_head_and_nothing_more_is_told_so_and_let_go() {
         waiting.push(connection);
     }
     for (number, connection) in waiting.iter_mut().enumerate() {
-        let answers = connection.answers();
-        let is_silent = number >= 2 * EACH && (number - 2 * EACH) % 3 == 2;
-        let output: Vec<_> = answers.iter().map(|answer| (answer.status, answer.text())).collect();
-        let expected = if is_silent { vec![] } else { vec![(408, message("Request Timeout"))] };
-        assert_eq!(output, expected, "client {number}");
+        let answer = connection.answer().expect("an answer");
+        let body = if number < 2 * EACH { message("Request Timeout") } else { String::new() };
+        assert_eq!((answer.status, answer.text()), (408, body), "client {number}");
+        connection.finish();
+        assert!(connection.answer().is_none(), "client {number}");
     }
     before.assert_flat(&server, "clients that send heads only");
 }
