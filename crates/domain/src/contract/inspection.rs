@@ -112,10 +112,10 @@ pub async fn devices_are_counted_by_organization_and_status(stores: &Stores) -> 
         stores.device_statuses.put(acme, status).await?;
     }
     let mut counted = stores.inspection.count_devices(at(10)).await?;
-    counted.retain(|count| count.organization == "Acme Print");
+    counted.retain(|count| count.organization == "Organization 0");
     counted.sort_by_key(|count| count.status.map(Status::as_str));
     let count =
-        |status, devices, silent| DeviceCount { organization: "Acme Print".to_owned(), status, devices, silent };
+        |status, devices, silent| DeviceCount { organization: "Organization 0".to_owned(), status, devices, silent };
     assert_eq!(counted, [count(None, 1, 0), count(Some(Status::Error), 1, 1), count(Some(Status::Idle), 2, 1)]);
     Ok(())
 }
