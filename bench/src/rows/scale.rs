@@ -140,7 +140,7 @@ pub(super) async fn fill(postgres: &Postgres, server: &Platen, count: u64) -> Re
 /// SQL that writes the resources of these numbers. The first ones are of another type, so that there
 /// is a list of the same length in every store.
 fn copies(template: &str, first: u64, last: u64) -> String {
-    let named = ["name", "name_folded", "meta", "profile_group_folded", "media_folded", "mode_folded"];
+    let named = ["name", "name_sort", "meta", "profile_group_folded", "media_folded", "mode_folded"];
     let named = named.map(|column| format!("'{column}', regexp_replace(t.{column}, 'number', n::text, 'gi')"));
     format!(
         "INSERT INTO resource SELECT r.* FROM resource t, generate_series({first}, {last}) n,

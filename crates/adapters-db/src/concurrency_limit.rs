@@ -50,7 +50,7 @@ impl ConcurrencyLimit {
             queue: Semaphore::new(MAX_QUEUED),
             timeout,
             answered: Arc::default(),
-            queued: catalog::QUEUE_DEPTH.with(["database_line"]),
+            queued: catalog::QUEUE_DEPTH.with(["database"]),
         })
     }
 

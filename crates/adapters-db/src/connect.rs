@@ -1,6 +1,6 @@
 //! Opens the connection pools of a database.
 
-use crate::database_url::DatabaseUrl;
+use crate::database_url::{DatabaseUrl, name_of};
 use crate::error::{OpenError, describe, is_session_lost, sqlx_error};
 use crate::instance_lock::{try_lock_shared, wait_for_shared_lock};
 use crate::retry::retry;
@@ -8,7 +8,7 @@ use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sea_orm::sqlx::{self, ConnectOptions, Connection, Executor, Row, SqliteConnection};
-use sea_orm::{DatabaseConnection, DbErr, SqlxPostgresConnector, SqlxSqliteConnector};
+use sea_orm::{DatabaseConnection, DbBackend, DbErr, SqlxPostgresConnector, SqlxSqliteConnector};
 use std::future::ready;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,9 +21,9 @@ const UNTESTED_IDLE: Duration = Duration::from_secs(1);
 /// Longest life of a connection to `PostgreSQL`.
 const MAX_LIFETIME: Duration = Duration::from_mins(30);
 
-/// Connections to `PostgreSQL` beyond `max_connections`, without a concurrency limit: one for each group commit and one
+/// Connections to `PostgreSQL` beyond `max_connections`, without a concurrency limit: two for each group commit and one
 /// for readiness.
-const UNLIMITED_CONNECTIONS: u32 = 4;
+const UNLIMITED_CONNECTIONS: u32 = 9;
 
 /// Rows that a reader of `SQLite` buffers; each may be as long as a log entry.
 const ROW_BUFFER: usize = 8;
@@ -172,6 +172,18 @@ async fn open_postgres(
         .connect_lazy_with(options.clone());
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     Ok(Pools { reads: connection.clone(), writes: connection, lost_sessions })
+}
+
+/// Why no session can be opened, if so. The pool hides it: it tries again until it gives up waiting.
+pub(crate) async fn connect_failure(pool: &DatabaseConnection, wait: Duration) -> Option<String> {
+    if pool.get_database_backend() != DbBackend::Postgres {
+        return None;
+    }
+    let options = pool.get_postgres_connection_pool().connect_options();
+    match timeout(wait, PgConnection::connect_with(&options)).await {
+        Ok(Err(error)) => Some(format!("the database {}: {}", name_of(&options), describe(&error))),
+        _ => None,
+    }
 }
 
 /// Whether two connections are one session of the server. A pooler in transaction mode makes them so; the instance lock

@@ -1,7 +1,7 @@
 //! A database as the program sees it: opened, migrated, asked for its repositories, closed.
 
 use crate::concurrency_limit::ConcurrencyLimit;
-use crate::connect::{Pools, open};
+use crate::connect::{Pools, connect_failure, open};
 use crate::connections::Connections;
 use crate::crash_report::{CrashReportRows, CrashReportWriter};
 use crate::database_url::DatabaseUrl;
@@ -217,7 +217,13 @@ impl Database {
             _ => "SELECT 1",
         };
         let select = Statement::from_string(self.db.backend, select);
-        self.db.outcome(self.db.in_time(self.db.reads.query_one_raw(select)).await?).map(drop)
+        let answer = self.db.in_time(self.db.reads.query_one_raw(select)).await?;
+        if let Err(DbErr::ConnectionAcquire(_)) = answer
+            && let Some(cause) = connect_failure(&self.db.reads, self.db.timeout / 4).await
+        {
+            return Err(StoreError::unavailable(cause));
+        }
+        self.db.outcome(answer).map(drop)
     }
 
     /// Checks that the database answers and takes writes, by a small write on the path of the clients' writes.

@@ -89,10 +89,7 @@ impl DatabaseUrl {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File(one), Self::File(other)) => one == other || same_file(one, other),
-            (Self::Postgres(one), Self::Postgres(other)) => {
-                let name = |options: &PgConnectOptions| Self::Postgres(Box::new(options.clone())).name();
-                name(one) == name(other)
-            }
+            (Self::Postgres(one), Self::Postgres(other)) => name_of(one) == name_of(other),
             _ => false,
         }
     }
@@ -102,12 +99,15 @@ impl DatabaseUrl {
         match self {
             Self::Memory => "in memory".to_owned(),
             Self::File(path) => path.display().to_string(),
-            Self::Postgres(options) => {
-                let database = options.get_database().unwrap_or_else(|| options.get_username());
-                format!("{database:?} at {}:{}", options.get_host(), options.get_port())
-            }
+            Self::Postgres(options) => name_of(options),
         }
     }
+}
+
+/// A `PostgreSQL` database's name for messages.
+pub(crate) fn name_of(options: &PgConnectOptions) -> String {
+    let database = options.get_database().unwrap_or_else(|| options.get_username());
+    format!("{database:?} at {}:{}", options.get_host(), options.get_port())
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

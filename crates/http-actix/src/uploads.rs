@@ -47,7 +47,7 @@ impl UploadLimit {
             of_organization: bounds.of_organization,
             all: semaphore(bounds.in_all),
             organizations: Mutex::default(),
-            waiting: catalog::QUEUE_DEPTH.with(["upload_line"]),
+            waiting: catalog::QUEUE_DEPTH.with(["upload"]),
             max_wait: MAX_WAIT,
         }
     }

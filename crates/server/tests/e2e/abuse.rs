@@ -85,7 +85,7 @@ async fn slow_uploads_use_up_their_turns_and_nothing_else() {
     eventually("a turn is free again", async || try_upload().await.status() != 503).await;
     assert_eq!(client.download(GUID).await, b"content");
     let metrics = ops.get("/metrics").await.text().await.unwrap();
-    assert!(metrics.contains("platen_queue_depth{queue=\"upload_line\"} 0"), "{metrics}");
+    assert!(metrics.contains("platen_queue_depth{queue=\"upload\"} 0"), "{metrics}");
 }
 
 #[tokio::test]
