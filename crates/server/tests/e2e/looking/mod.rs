@@ -8,7 +8,6 @@ mod resources;
 use crate::support::{DEVICE, Site};
 use serde_json::{Value, json};
 use std::process::Stdio;
-use std::slice::from_ref;
 
 /// What a terminal would take for orders, in every place where a client or a fleet file may put it.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}x";
