@@ -21,9 +21,9 @@ const UNTESTED_IDLE: Duration = Duration::from_secs(1);
 /// Longest life of a connection to `PostgreSQL`.
 const MAX_LIFETIME: Duration = Duration::from_mins(30);
 
-/// Connections to `PostgreSQL` beyond `max_connections`, without a concurrency limit: two for each group commit and one
+/// Connections to `PostgreSQL` beyond `max_connections`, without a concurrency limit: one for each group commit and one
 /// for readiness.
-const UNLIMITED_CONNECTIONS: u32 = 9;
+const UNLIMITED_CONNECTIONS: u32 = 5;
 
 /// Rows that a reader of `SQLite` buffers; each may be as long as a log entry.
 const ROW_BUFFER: usize = 8;

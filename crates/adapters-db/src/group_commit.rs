@@ -1,6 +1,6 @@
 //! Many small writes share one commit (ADR 12).
 //!
-//! Rows wait in a bounded queue. One task takes all rows that arrived while the previous commits ran, writes them in
+//! Rows wait in a bounded queue. One task takes all rows that arrived while the previous commit ran, writes them in
 //! one transaction, and reports the outcome to each caller. A single row is written at once.
 
 use crate::connect::LostSessions;
@@ -8,19 +8,15 @@ use crate::connections::{Connections, retry_transaction};
 use crate::error::{FailedTransaction, is_row_error, shared_write_error, unavailable};
 use async_trait::async_trait;
 use domain::error::{StoreError, WriteError};
-use futures_util::stream::FuturesUnordered;
-use futures_util::{FutureExt, StreamExt};
+use futures_util::FutureExt;
 use metering::{Counted, CounterHandle, GaugeHandle, HistogramHandle, catalog};
-use sea_orm::{ConnAcquireErr, DbBackend, DbErr};
+use sea_orm::{ConnAcquireErr, DbErr};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-
-/// Commits at a time on `PostgreSQL`. `SQLite` has one writer.
-const CONCURRENT_COMMITS: usize = 2;
 
 /// Rows of one commit.
 const MAX_BATCH_ROWS: usize = 512;
@@ -145,7 +141,6 @@ struct Commits<Writer> {
     writer: Writer,
     lost_sessions: Arc<LostSessions>,
     timeout: Duration,
-    max_concurrent: usize,
     stalled_since: Arc<Mutex<Option<Instant>>>,
     written: CounterHandle,
     failed: CounterHandle,
@@ -161,7 +156,6 @@ impl<Writer: BatchWriter> Commits<Writer> {
             writer,
             lost_sessions,
             timeout,
-            max_concurrent: if db.backend == DbBackend::Postgres { CONCURRENT_COMMITS } else { 1 },
             stalled_since,
             written: commits("written"),
             failed: commits("failed"),
@@ -170,36 +164,22 @@ impl<Writer: BatchWriter> Commits<Writer> {
     }
 
     async fn run(self, mut queue: mpsc::UnboundedReceiver<Pending<Writer::Row>>) {
-        let mut commits = FuturesUnordered::new();
-        let mut is_open = true;
-        while is_open || !commits.is_empty() {
-            tokio::select! {
-                first = queue.recv(), if is_open && commits.len() < self.max_concurrent => match first {
-                    Some(first) => {
-                        lock(&self.stalled_since).get_or_insert_with(Instant::now);
-                        commits.push(self.commit(next_batch(first, &mut queue)));
-                    }
-                    None => is_open = false,
-                },
-                Some(answered) = commits.next() => {
-                    if answered || queue.is_empty() {
-                        *lock(&self.stalled_since) = None;
-                    }
-                }
+        while let Some(first) = queue.recv().await {
+            let batch = next_batch(first, &mut queue);
+            lock(&self.stalled_since).get_or_insert_with(Instant::now);
+            // A panic must not end the task; callers whose outcome is dropped get an error.
+            let answered = AssertUnwindSafe(self.commit(batch)).catch_unwind().await.unwrap_or_else(|_| {
+                tracing::error!("writing a batch panicked");
+                true
+            });
+            if answered || queue.is_empty() {
+                *lock(&self.stalled_since) = None;
             }
         }
     }
 
     /// Writes a batch and reports each outcome; whether the database answered.
     async fn commit(&self, batch: Vec<Pending<Writer::Row>>) -> bool {
-        // A panic must not end the task; callers whose outcome is dropped get an error.
-        AssertUnwindSafe(self.commit_batch(batch)).catch_unwind().await.unwrap_or_else(|_| {
-            tracing::error!("writing a batch panicked");
-            true
-        })
-    }
-
-    async fn commit_batch(&self, batch: Vec<Pending<Writer::Row>>) -> bool {
         let (mut rows, mut callers) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
         for pending in batch {
             rows.push(pending.row);
