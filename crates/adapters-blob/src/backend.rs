@@ -29,7 +29,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     fn upload_limits(&self) -> &UploadLimits;
 
-    /// How long a request that carries so many bytes may take; `None`: as long as it takes.
+    /// The timeout of a request that carries so many bytes; `None` for no timeout.
     fn timeout(&self, _bytes: u64) -> Option<Duration> {
         None
     }

@@ -78,7 +78,7 @@ impl BlobCache {
         content.map(one_piece)
     }
 
-    /// Takes the content of a miss into the cache if it is small enough, and gives it back.
+    /// Caches the content of a miss if it is small enough; returns the content.
     pub(crate) async fn fill(&self, key: &BlobKey, download: Download) -> Result<ByteStream, StoreError> {
         let Download { size, content } = download;
         let Some(memory) = self.reserve(key, size).await else { return Ok(content) };
@@ -136,7 +136,7 @@ impl Entry {
     }
 }
 
-/// Bytes that give back their memory when the cache and the last reader have dropped them.
+/// Bytes that release their share of [`MEMORY`] when the cache and the last reader have dropped them.
 struct CachedContent {
     bytes: Vec<u8>,
     _memory: OwnedSemaphorePermit,

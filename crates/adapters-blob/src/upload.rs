@@ -24,7 +24,7 @@ const COPIED_BELOW: usize = 4096;
 /// Bytes that an upload may gather without a part slot, so that small blobs never wait for large ones.
 const WITHOUT_SLOT: usize = 64 * 1024;
 
-/// A server joins the parts of a blob this much faster than it receives them.
+/// The timeout of the request that joins parts assumes that the server joins this many times faster than it receives.
 const JOINING_SPEED: u64 = 128;
 
 /// How long the removal of an upload waits for its parts in flight.
@@ -153,7 +153,8 @@ impl Upload {
         Ok(())
     }
 
-    /// Waits for the memory of a part. Uploads with a slot never wait for another one, so all get on.
+    /// Waits for the memory of a part. An upload that waits holds only the slots of its parts in flight, which end by
+    /// themselves, so no upload waits for ever.
     async fn wait_for_slot(&mut self) {
         if let (None, Some(slots)) = (&self.part_slot, &self.backend.upload_limits().part_slots) {
             self.part_slot = Arc::clone(slots).acquire_owned().await.ok();
@@ -206,7 +207,7 @@ impl Upload {
         Ok(mem::replace(&mut self.hasher, ContentHasher::new()).finish())
     }
 
-    /// Removes what was written, and returns before that is done if it takes long.
+    /// Removes what was written. After [`REMOVAL_WAIT`] it returns, and the removal goes on in the background.
     async fn remove_soon(self) {
         drop(timeout(REMOVAL_WAIT, tokio::spawn(self.remove())).await);
     }

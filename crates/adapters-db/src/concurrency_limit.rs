@@ -1,4 +1,4 @@
-//! How many queries run at once, and how many wait (ADR 44).
+//! The concurrency limit and queue limit of queries (ADR 44).
 //!
 //! The pool of connections has a queue of its own, but an unbounded one, and it can't tell an overloaded database from
 //! one that doesn't answer at all.
@@ -21,7 +21,7 @@ pub(crate) struct ConcurrencyLimit {
     queue: Semaphore,
     /// Longest wait for a permit.
     timeout: Duration,
-    /// How many queries the database has answered.
+    /// How many queries with a permit have succeeded.
     answered: Arc<AtomicU64>,
     queued: GaugeHandle,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// Counts the query if the database answered it.
+    /// Counts the query if it succeeded.
     pub(crate) fn record<T, E>(self, outcome: Result<T, E>) -> Result<T, E> {
         if outcome.is_ok() {
             self.answered.fetch_add(1, Ordering::Relaxed);

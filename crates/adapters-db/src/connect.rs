@@ -174,7 +174,8 @@ async fn open_postgres(
     Ok(Pools { reads: connection.clone(), writes: connection, lost_sessions })
 }
 
-/// Why no session can be opened, if so. The pool hides it: it tries again until it gives up waiting.
+/// Why no session can be opened; `None` if one can, or if the server doesn't answer. The pool hides the cause: it
+/// retries until its timeout.
 pub(crate) async fn connect_failure(pool: &DatabaseConnection, wait: Duration) -> Option<String> {
     if pool.get_database_backend() != DbBackend::Postgres {
         return None;

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// How often a transaction is tried that the database ended in favour of another one.
+/// How often a transaction is tried that fails with a retryable error.
 const MAX_TRIES: u32 = 10;
 
 /// What to do once the work of a transaction is done.
@@ -39,7 +39,7 @@ pub(crate) struct Connections {
     pub(crate) fleet_cache: FleetCache,
     /// Where writes run to completion, even if the task that asked for them ends.
     pub(crate) runtime: Handle,
-    /// Longest wait for an answer of the database.
+    /// Longest wait of a caller: for a permit, a connection and the answer together.
     pub(crate) timeout: Duration,
     pub(crate) lost_sessions: Arc<LostSessions>,
     /// Held as long as the database is open.
@@ -68,7 +68,7 @@ impl Connections {
         }
     }
 
-    /// The version of the fleet, at most a second old.
+    /// The version of the fleet, cached for a second.
     pub(crate) async fn fleet_version(&self) -> Result<FleetVersion, StoreError> {
         let query = async || {
             let row = self.read(fleet_version::Entity::find().one(&self.reads)).await?;
@@ -115,7 +115,7 @@ impl Connections {
         Ok(self.spawn(work, End::Rollback, None).await?.map_err(|failed| failed.error))
     }
 
-    /// Turns the outcome of a query into the domain's.
+    /// Maps the error of a query, and reports a lost session to the pool.
     pub(crate) fn outcome<T>(&self, outcome: Result<T, DbErr>) -> Result<T, StoreError> {
         outcome.inspect_err(|error| self.lost_sessions.report(error)).map_err(store_error)
     }
@@ -184,7 +184,7 @@ impl Connections {
     }
 }
 
-/// Runs `work` again as long as the database ends it in favour of another transaction.
+/// Runs `work`, and again as long as it fails with a retryable error, up to [`MAX_TRIES`] times in all.
 pub(crate) async fn retry_transaction<T, E, F>(work: impl Fn() -> F) -> Result<T, E>
 where
     E: TransactionError,

@@ -35,12 +35,12 @@ use tokio::time::timeout;
 pub struct DatabaseConfig {
     /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
     pub url: String,
-    /// Connections for the requests of clients. `PostgreSQL` has four more, for group commits and readiness; a `SQLite`
+    /// Connections for the requests of clients. `PostgreSQL` has five more, for group commits and readiness; a `SQLite`
     /// file has one more, for writes; a database in memory has one in all.
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
     pub acquire_timeout: Duration,
-    /// Makes the file of a `SQLite` database that isn't there, and its folders.
+    /// Whether to make the file of a `SQLite` database and its folders if they are missing.
     pub make_missing: bool,
 }
 
@@ -73,7 +73,7 @@ async fn identity(options: &PgConnectOptions) -> Result<String, sqlx::Error> {
 }
 
 impl DatabaseConfig {
-    /// The place, prepared.
+    /// Parses the URL and prepares the folder of a file.
     fn place(&self) -> Result<DatabaseUrl, OpenError> {
         let place = DatabaseUrl::parse(&self.url)?;
         place.prepare(self.make_missing)?;
@@ -205,7 +205,7 @@ impl Database {
         if found < migrate::known() { Err(OpenError::Outdated { known: migrate::known(), found }) } else { Ok(()) }
     }
 
-    /// Asks the database whether it answers, in the pool of the clients but beyond the concurrency limit: readiness must
+    /// Sends a query to the database over the pool of the clients, but without the concurrency limit: readiness must
     /// not depend on how many clients wait.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What goes wrong with a database, in the words of the domain and of the operator.
+//! Errors of a database, as errors of the domain and as lines for the operator.
 //!
 //! SQL text stays in the source chain of an error; nothing here shows a password.
 
@@ -22,13 +22,13 @@ pub enum OpenError {
     /// No server answered any of the tries.
     #[error("the database {place} can't be reached ({tries} tries): {cause}")]
     Unreachable { place: String, tries: u32, cause: String },
-    /// The database answered, but doesn't let us in, or can't be used by us.
+    /// The database answered, but refused the connection or can't be used.
     #[error("the database {place} can't be opened: {cause}")]
     Refused { place: String, cause: String },
-    /// Another process has the database open, or has it alone.
+    /// Another process holds the instance lock.
     #[error("the database {place} is in use; stop what runs over it")]
     InUse { place: String },
-    /// There is no such file, and it was not asked for that one is made.
+    /// The file is missing, and `make_missing` is false.
     #[error("there is no database {place}; platen serve, platen migrate and platen fleet apply make it")]
     NoFile { place: String },
     /// A migration failed; the database is as it was.

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// How long a version counts, from the start of its query. Decision A6 allows 5 seconds until a change takes effect on
-/// every process; the rest is for the query.
+/// How long a version is cached after its query. A query that took as long is not cached, so a version counts for less
+/// than twice this time from the start of its query. Decision A6 allows 5 seconds until a change takes effect.
 const VERSION_LIFETIME: Duration = Duration::from_secs(1);
 
 /// How long an entry stays, for changes by hand that increment no version.
@@ -62,7 +62,7 @@ impl FleetCache {
         }
     }
 
-    /// The version, at most a second old; read by `query` where it isn't known.
+    /// The cached version, else what `query` reads.
     pub(crate) async fn version(
         &self,
         query: impl AsyncFnOnce() -> Result<FleetVersion, StoreError>,
@@ -90,8 +90,8 @@ impl FleetCache {
         Ok(version)
     }
 
-    /// Reads the version anew, so that a change by this process takes effect at once. A query that began before is not
-    /// used.
+    /// Invalidates the version, so that a change by this process takes effect at once. The result of a query that began
+    /// before is not used.
     pub(crate) fn forget_version(&self) {
         self.own_changes.fetch_add(1, Ordering::Release);
     }

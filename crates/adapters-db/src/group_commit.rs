@@ -1,7 +1,8 @@
 //! Many small writes share one commit (ADR 12).
 //!
-//! Rows wait in a bounded queue. One task takes all rows that arrived while the previous commit ran, writes them in
-//! one transaction, and reports the outcome to each caller. A single row is written at once.
+//! Rows wait in a bounded queue. One task takes the rows that arrived while the previous commit ran, up to a power of
+//! two and the limits of a batch, writes them in one transaction, and reports the outcome to each caller. A single row
+//! is written at once.
 
 use crate::connect::LostSessions;
 use crate::connections::{Connections, retry_transaction};
@@ -52,7 +53,7 @@ struct Pending<Row> {
     caller: Caller,
 }
 
-/// Who waits for the outcome. Dropping it frees the room in the queue.
+/// The caller that waits for the outcome. Dropping this value frees its room in the queue.
 struct Caller {
     outcome: oneshot::Sender<Result<(), WriteError>>,
     _room: OwnedSemaphorePermit,

@@ -57,6 +57,7 @@ impl BatchWriter for LogWriter {
 
     async fn write(&self, rows: &[log_entry::ActiveModel]) -> Result<(), FailedTransaction<DbErr>> {
         let insert = log_entry::Entity::insert_many(rows.iter().cloned());
+        // The statement commits by itself, so its failure may be that of the commit.
         insert.exec_without_returning(&self.0).await.map(drop).map_err(FailedTransaction::in_commit)
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Pace {
     /// Rows to ask for.
     pub(crate) limit: u64,
     budget: usize,
-    /// Whether a page was read already: who gets a list is not sent away in the middle of it.
+    /// Whether a page was read already: a list that has begun must not fail for load.
     has_begun: bool,
 }
 

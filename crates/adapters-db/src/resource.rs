@@ -197,8 +197,9 @@ async fn store(
     Ok(None)
 }
 
-/// Deletes a resource that meets the preconditions and that no record uses. Both rows that the outcome depends on are locked until the transaction ends:
-/// that of the organization, which a change of the fleet locks exclusively, and that of the resource.
+/// Deletes a resource that meets the preconditions and that no record uses. Both rows that the outcome depends on are
+/// locked until the transaction ends: that of the organization, which a change of the fleet locks exclusively, and that
+/// of the resource.
 async fn delete(
     transaction: &DatabaseTransaction,
     organization: OrganizationId,

@@ -1,4 +1,4 @@
-//! Who makes a request (interface part 5).
+//! The caller of a request (interface part 5).
 
 use crate::guid::ComputerGuid;
 

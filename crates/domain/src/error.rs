@@ -1,4 +1,4 @@
-//! What a use case answers when it doesn't do what was asked.
+//! The errors of use cases and of stores.
 //!
 //! [`Reason`] lists every refusal of the interface and of the decisions; the HTTP adapter alone
 //! knows the status and the message of each. There is one list for all operations because most
@@ -31,7 +31,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// A request that is refused, and the particulars for `X-Error-Detail` (decision R11).
+/// A refused request, with the detail for `X-Error-Detail` (decision R11).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub reason: Reason,
@@ -138,7 +138,7 @@ pub enum RequiredHeader {
 }
 
 impl Reason {
-    /// Refuses with this reason and the particulars `detail`.
+    /// Refuses with this reason and `detail`.
     #[must_use]
     pub fn because(self, detail: impl AsRef<str>) -> Failure {
         Failure::Refused(Refusal { reason: self, detail: Detail::new(detail.as_ref()) })
@@ -200,8 +200,8 @@ impl Reason {
     }
 }
 
-/// An error and what caused it, outermost first, for the log and the operator. A cause that the error before it
-/// told already is left out.
+/// An error and its causes, outermost first, for the log and the operator. A cause is left out if the text before it
+/// ends with it.
 #[must_use]
 pub fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut output = error.to_string();

@@ -1,5 +1,5 @@
-//! The answer of an operation that says only that it was done, and its formats: JSON, or what a crash reporter asks for
-//! by `Accept` (decisions R2, C5).
+//! Responses that hold only a message, and their formats: JSON, or what the client of a crash report asks for by
+//! `Accept` (decisions R2, C5).
 
 use actix_web::body::BoxBody;
 use actix_web::http::header::{Accept, Header, Quality, QualityItem};
@@ -41,7 +41,7 @@ impl Responder for Message<'_> {
     }
 }
 
-/// An answer of JSON text.
+/// A 200 response with JSON text.
 pub(crate) fn json(text: String) -> HttpResponse {
     HttpResponse::Ok().content_type(Format::Json.content_type()).body(text)
 }

@@ -1,4 +1,4 @@
-//! The one table from errors to answers: status, message and particulars (interface part 7, decisions R3, R4, R11).
+//! The one table from errors to responses: status, message and detail (interface part 7, decisions R3, R4, R11).
 
 use crate::answer::{Format, Message};
 use crate::uploads::Full;
@@ -12,21 +12,21 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// The header for the particulars of an error (decision R11).
+/// The header for the detail of an error (decision R11).
 pub(crate) const ERROR_DETAIL: HeaderName = HeaderName::from_static("x-error-detail");
 
-/// After how many seconds a client may send a request again that failed for load or for a store that was unavailable:
-/// twice as long as a request waits.
+/// `Retry-After` in seconds for a request that failed because of load or an unavailable store: longer than a request
+/// waits for a permit (2 s) or for the database (4 s).
 const RETRY_SOON: HeaderValue = HeaderValue::from_static("5");
 
-/// Why a request isn't answered as it was meant.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum ApiError {
     /// A use case, or the reading of its input, failed.
     Failure(Failure),
     /// No route has this path.
     NotFound,
-    /// The path has other methods.
+    /// The path doesn't have this method.
     MethodNotAllowed { allow: &'static str },
     /// The range lies outside of a file of `size` bytes.
     RangeNotSatisfiable { size: u64 },
@@ -90,7 +90,7 @@ impl ResponseError for ApiError {
 }
 
 impl ApiError {
-    /// A store that failed while a body was sent.
+    /// The failure of a store while the body of a response was sent.
     pub(crate) fn body_broke_off(error: &(dyn Error + 'static)) -> Self {
         StoreError::other(error_chain(error)).into()
     }
@@ -116,7 +116,7 @@ impl ApiError {
         }
     }
 
-    /// The particulars for the client (decision R11): none of a cause on our side (decision R4).
+    /// The detail for the client (decision R11). It is empty for an error of the server (decision R4).
     pub(crate) fn detail(&self) -> Cow<'_, str> {
         match self {
             Self::Failure(Failure::Refused(Refusal { detail, .. })) => detail.as_str().into(),
@@ -145,7 +145,7 @@ impl ApiError {
         }
     }
 
-    /// The word for it in metrics, logs and the records of refusals; `None` where the fault is ours.
+    /// The code in metrics, logs and the records of refusals; `None` for an error of the server.
     pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => Some(reason.code()),
@@ -158,12 +158,12 @@ impl ApiError {
         }
     }
 
-    /// Whether the refusal is recorded: all that the client may have to mend.
+    /// Whether the refusal is recorded: every one whose cause the client may have to fix.
     pub(crate) fn is_recorded(&self) -> bool {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal::is_recorded(*reason),
             Self::NotFound | Self::MethodNotAllowed { .. } => true,
-            // Past the end of a file that was downloaded whole; after failures that are recorded themselves; for load.
+            // A range after the end of a complete file; a client whose failures were recorded before; load.
             Self::RangeNotSatisfiable { .. }
             | Self::Throttled { .. }
             | Self::TooManyUploads { .. }
@@ -172,7 +172,7 @@ impl ApiError {
         }
     }
 
-    /// The cause and what caused it, for our log only.
+    /// The chain of causes, for the log only.
     pub(crate) fn cause(&self) -> Option<String> {
         let Self::Failure(Failure::Store(error)) = self else {
             return None;

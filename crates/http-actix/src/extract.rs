@@ -1,4 +1,4 @@
-//! What handlers are given: who calls, and the body.
+//! Extractors: the caller and the body.
 
 pub(crate) mod body;
 pub(crate) mod coding;
@@ -13,5 +13,5 @@ pub(crate) mod part_heads;
 use actix_web::web::ReqData;
 use std::sync::Arc;
 
-/// Who calls. Only routes with [`authenticate`](crate::middleware::authenticate) have one.
+/// The caller. Only routes with [`authenticate`](crate::middleware::authenticate) have one.
 pub(crate) type Caller = ReqData<Arc<domain::caller::Caller>>;

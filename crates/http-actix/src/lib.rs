@@ -1,11 +1,11 @@
 //! The HTTP interface of Platen as an actix-web application.
 //!
 //! [`serve`] runs it; [`configure`] adds its routes to any [`App`](actix_web::App), so that a test can call them over
-//! fakes by `actix_web::test::init_service`. No rule of the business lives here: a handler reads what was sent, calls a
-//! use case of `domain` and writes what that answers.
+//! fakes by `actix_web::test::init_service`. No business rule is here: a handler reads the request, calls a
+//! use case of `domain` and writes its result.
 //!
 //! A request passes [`middleware`] (path, log, authentication), [`extract`] (the body) and one handler in
-//! [`log`], [`resource`] or [`device`]. What goes wrong becomes an answer in [`error`].
+//! [`log`], [`resource`] or [`device`]. Errors become responses in [`error`].
 
 mod answer;
 mod device;

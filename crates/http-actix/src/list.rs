@@ -1,5 +1,5 @@
-//! Lists as answers: JSON arrays that are written while they are read from the store, so that memory doesn't grow with
-//! them (decision L8).
+//! Lists as responses: JSON arrays that are streamed from the store, so that memory doesn't grow with them (decision
+//! L8).
 
 use crate::answer::Format;
 use crate::error::ApiError;
@@ -13,10 +13,10 @@ use serde::Serialize;
 /// Bytes that are collected before they are sent.
 const CHUNK: usize = 32 * 1024;
 
-/// Answers a JSON array of `items`, each as `write` appends it.
+/// Responds with a JSON array of `items`; `write` appends one item to the text.
 ///
-/// The beginning is awaited: a store that fails at once is answered 500. A later failure breaks the body off, so that it
-/// never looks whole.
+/// Waits for the first chunk: if the store fails before it, the response is 500. A later failure aborts the body, so
+/// that a client can't take it for complete.
 pub(crate) async fn array<T: Send + 'static>(
     items: BoxStream<'static, Result<T, StoreError>>,
     write: fn(&T, &mut String),
@@ -65,6 +65,6 @@ impl<T> ArrayWriter<T> {
 
 /// Appends `value` as JSON.
 pub(crate) fn push_json(text: &mut String, value: &impl Serialize) {
-    // What is answered are structs of texts and numbers: writing them never fails.
+    // Items are structs of texts and numbers, which can always be serialized.
     text.push_str(&serde_json::to_string(value).unwrap_or_default());
 }

@@ -17,12 +17,12 @@ use domain::access::CredentialMessages;
 use std::future::ready;
 use std::sync::Arc;
 
-/// The methods of a path that is only read.
+/// The methods of a read-only path, for the header `Allow`.
 const READ: &str = "GET, HEAD";
 
 /// Adds the routes of the API and of health.
 ///
-/// Paths are matched as they are written here: [`serve`](crate::serve) normalises them before (decision R8).
+/// Paths are matched exactly. [`serve`](crate::serve) adds the middleware that normalises them (decision R8).
 pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Arc<Settings>) {
     let services = services.clone();
     let base_path = base_path(&settings.base_path);
@@ -99,7 +99,7 @@ fn api_v2() -> Scope {
         )
 }
 
-/// It has its own messages for credentials, and errors in the format that the client accepts.
+/// This route has its own messages for credentials, and writes errors in the format that the client accepts.
 fn add_crash_report() -> Route {
     let route = web::post().to(log::crash_report::add_crash_report);
     with_credentials("add_crash_report", CredentialMessages::CrashReport, route).wrap(from_fn(format_errors))
@@ -119,7 +119,7 @@ fn configure_docs(config: &mut ServiceConfig, base_path: &str) {
         );
 }
 
-/// Leads a browser that asks for the root to the pages.
+/// Redirects `/` to the documentation pages.
 fn redirect_to_docs(base_path: &str) -> Resource {
     // Relative, so that it works with a proxy that adds a path prefix.
     let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
@@ -128,7 +128,7 @@ fn redirect_to_docs(base_path: &str) -> Resource {
     resource("/", READ).route(open("docs", get().to(redirect)))
 }
 
-/// A path whose other methods are answered 405 with `allow` (decision R3).
+/// A resource that responds to all other methods with 405 and the header `Allow` (decision R3).
 fn resource(path: &str, allow: &'static str) -> Resource {
     let refuse = move || async move { Err::<HttpResponse, _>(ApiError::MethodNotAllowed { allow }) };
     web::resource(path).default_service(web::to(refuse))
@@ -139,7 +139,7 @@ fn get() -> Route {
     web::route().guard(Any(Get()).or(Head()))
 }
 
-/// A route that asks for credentials before it reads any body. Logs and metrics call it `operation`.
+/// A route that checks the credentials before the body is read. `operation` is its name in logs and metrics.
 fn authenticated(operation: &'static str, route: Route) -> Route {
     with_credentials(operation, CredentialMessages::Common, route)
 }
@@ -156,12 +156,12 @@ fn open(operation: &'static str, route: Route) -> Route {
     }))
 }
 
-/// The answer to paths that no route has (decision R3).
+/// Responds to a path without a route (decision R3).
 async fn not_found() -> Result<HttpResponse, ApiError> {
     Err(ApiError::NotFound)
 }
 
-/// `/print/cloud` of `Print/cloud/`; empty for none. In lower case, as paths are matched.
+/// Normalises a base path: `Print/cloud/` becomes `/print/cloud`, and `/` becomes empty.
 fn base_path(text: &str) -> String {
     let segments = text.split('/').filter(|segment| !segment.is_empty());
     segments.flat_map(|segment| ["/".to_owned(), segment.to_ascii_lowercase()]).collect()

@@ -1,13 +1,13 @@
-//! Work that outlives its client.
+//! Writes that run to completion even if the client disconnects.
 
 use domain::error::{Outcome, StoreError};
 use std::future::Future;
 
-/// Runs a write to its end, even if the client hangs up meanwhile.
+/// Runs a write to completion, even if the client disconnects.
 pub(crate) async fn run_to_completion<T: 'static>(write: impl Future<Output = Outcome<T>> + 'static) -> Outcome<T> {
     match actix_web::rt::spawn(write).await {
         Ok(outcome) => outcome,
-        // What the task says of a panic repeats its message (ADR 49).
+        // The text of a `JoinError` would repeat the message of the panic (ADR 49).
         Err(_) => Err(StoreError::other("the operation panicked").into()),
     }
 }

@@ -27,22 +27,22 @@ const MAX_OPS_CONNECTIONS: usize = 64;
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// How long the rest of a body is read and thrown away after an early answer (decision R12).
+/// How long the server reads and discards the rest of a body after an early response (decision R12).
 const LINGER: Duration = Duration::from_mins(1);
 
 /// How to listen.
 pub struct HttpConfig {
     pub workers: usize,
-    /// Connections to the API at a time; more wait to be accepted.
+    /// Concurrent connections to the API, over all workers; further ones wait to be accepted.
     pub max_connections: usize,
     /// TLS for the API; `None` is plain HTTP. The operators' listener is always plain.
     pub tls: Option<Arc<ServerConfig>>,
     pub settings: Settings,
 }
 
-/// Serves the interface on `api`, and health and metrics on `ops`. It takes no signals: its handle stops it.
+/// Serves the interface on `api`, and health and metrics on `ops`. It handles no signals: [`Serving::handle`] stops it.
 ///
-/// Each listener has its own workers: however many clients are connected, operators are answered.
+/// Each listener has its own workers, so that operators get responses however many clients are connected.
 ///
 /// # Errors
 /// A listener can't be used.
@@ -58,7 +58,7 @@ pub fn serve(
     let read_timeout = settings.read_timeout;
     let settings = Arc::new(settings);
     let (readiness, for_ops) = (Arc::clone(&services.readiness), Arc::clone(&settings));
-    // Connections inherit it: a client that stops reading its answer is cut off.
+    // Accepted connections inherit this option: a client that stops reading its response is disconnected.
     SockRef::from(&api).set_tcp_user_timeout(Some(read_timeout))?;
     let server = HttpServer::new(move || {
         App::new()
@@ -118,7 +118,7 @@ impl Serving {
     }
 }
 
-/// Stops a [`Serving`] while that runs.
+/// Stops a running [`Serving`].
 #[derive(Clone)]
 pub struct ServingHandle([ServerHandle; 2]);
 

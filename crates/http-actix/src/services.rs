@@ -1,4 +1,4 @@
-//! What an application is made of: use cases and settings.
+//! The use cases and the settings of the application.
 
 use crate::middleware::client::Network;
 use crate::uploads::UploadLimit;
@@ -30,7 +30,7 @@ pub struct Services {
 /// Whether the stores that the server needs can be reached.
 #[async_trait]
 pub trait Readiness: Send + Sync {
-    /// The error says what can't be reached, for the log.
+    /// Checks the stores. The error names each one that can't be used, for the log.
     async fn check(&self) -> Result<(), String>;
 }
 
@@ -53,7 +53,7 @@ pub struct Settings {
     pub refusals: Option<Arc<dyn RefusalSink>>,
 }
 
-/// Takes refusals to be recorded. It is called on the threads that serve and must not block.
+/// Accepts refusals to be recorded. `refused` is called on the worker threads and must not block.
 pub trait RefusalSink: Send + Sync {
     fn refused(&self, refusal: NewRefusal);
 }

@@ -1,4 +1,4 @@
-//! How many uploads run at once, of one organization and in all (ADR 43).
+//! Concurrency limits of uploads, for each organization and in all (ADR 43).
 
 use domain::caller::OrganizationId;
 use metering::{Counted, GaugeHandle, catalog};
@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 /// Longest wait for a permit.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// The limits; 0 for none.
+/// The limits; 0 means no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UploadBounds {
     pub of_organization: u32,
@@ -52,8 +52,8 @@ impl UploadLimit {
         }
     }
 
-    /// Waits for a permit of the organization, then for one of all: an organization that waits for its own is in no other's
-    /// way.
+    /// Waits for a permit of the organization, then for one of all uploads. So a busy organization doesn't block
+    /// others.
     pub(crate) async fn acquire(&self, organization: OrganizationId) -> Result<UploadPermit, Full> {
         let own = {
             let mut organizations = self.organizations.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,11 +26,11 @@ const ORPHANS_EVERY: Duration = Duration::from_hours(24);
 /// How often the last uses of keys are stored.
 const KEY_USES_EVERY: Duration = Duration::from_mins(1);
 
-/// How often the recorder of metrics tidies up.
+/// How often the recorder of metrics runs its maintenance.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// Starts the background work; it ends when the set is dropped. Each step may end anywhere and be
-/// taken up by the next start.
+/// Starts the background work, which ends when the set is dropped. Each task may be stopped at any point; the next
+/// start continues its work.
 pub(crate) fn start(
     maintenance: BlobMaintenance,
     grace: Duration,
@@ -58,7 +58,7 @@ pub(crate) fn start(
     work
 }
 
-/// Stores when keys were last used, again and again.
+/// Stores periodically when keys were last used.
 pub(crate) async fn keep_key_uses(uses: Arc<KeyUses>, keys: Arc<dyn KeyRegistry>) {
     let mut ticks = interval(KEY_USES_EVERY);
     loop {

@@ -15,7 +15,7 @@ const COUNT_EVERY: Duration = Duration::from_mins(1);
 /// The age from which the last status of a device is old.
 const SILENT_AFTER: Duration = Duration::from_mins(15);
 
-/// Updates the metrics for ever.
+/// Updates the metrics once a minute.
 pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>) {
     let inspection = database.inspection();
     let mut gauges = DeviceGauges::default();
@@ -32,7 +32,7 @@ pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>) {
             Err(error) => Err(error),
         };
         if let Err(error) = updated {
-            tracing::warn!(error = error_chain(&error), "cannot count devices for the metrics");
+            tracing::warn!(error = error_chain(&error), "cannot update the metrics of devices and of the database");
         }
     }
 }
@@ -42,7 +42,8 @@ async fn show_size(database: &Database) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The gauges so far. One that isn't counted any more, such as that of a removed organization, shows zero.
+/// The gauges that were set so far. One without a current count, such as that of a removed organization, is set to
+/// zero.
 #[derive(Default)]
 struct DeviceGauges {
     by_status: BTreeMap<(String, String), GaugeHandle>,
@@ -51,20 +52,21 @@ struct DeviceGauges {
 
 impl DeviceGauges {
     fn show(&mut self, counts: &[DeviceCount]) {
-        for gauge in self.by_status.values().chain(self.silent.values()) {
-            gauge.set(0.0);
-        }
+        let mut by_status: BTreeMap<_, u64> = self.by_status.keys().map(|key| (key.clone(), 0)).collect();
+        let mut silent: BTreeMap<_, u64> = self.silent.keys().map(|key| (key.clone(), 0)).collect();
         for count in counts {
-            let organization = count.organization.as_str();
             let status =
                 count.status.map_or_else(|| "never_seen".to_owned(), |status| status.as_str().to_ascii_lowercase());
-            let gauge = || catalog::DEVICES.with([organization, &status]);
-            self.by_status
-                .entry((organization.to_owned(), status.clone()))
-                .or_insert_with(gauge)
-                .set(as_number(count.devices));
-            let gauge = || catalog::DEVICES_SILENT.with([organization]);
-            self.silent.entry(organization.to_owned()).or_insert_with(gauge).increment(as_number(count.silent));
+            by_status.insert((count.organization.clone(), status), count.devices);
+            *silent.entry(count.organization.clone()).or_default() += count.silent;
+        }
+        for ((organization, status), devices) in by_status {
+            let gauge = catalog::DEVICES.with([&organization, &status]);
+            self.by_status.entry((organization, status)).or_insert(gauge).set(as_number(devices));
+        }
+        for (organization, devices) in silent {
+            let gauge = catalog::DEVICES_SILENT.with([&organization]);
+            self.silent.entry(organization).or_insert(gauge).set(as_number(devices));
         }
     }
 }

@@ -38,13 +38,13 @@ impl RefusalSink for RefusalRecorder {
     }
 }
 
-/// The writing of refusals, under way until it is finished.
+/// The handle of the task that writes refusals.
 pub(crate) struct RefusalWriter {
     finish: oneshot::Sender<()>,
     task: JoinHandle<()>,
 }
 
-/// Begins to keep refusals in `refusals`.
+/// Starts the task that writes refusals to `refusals`.
 pub(crate) fn start(refusals: Arc<dyn RefusalRepository>) -> (RefusalRecorder, RefusalWriter) {
     let dropped = catalog::REFUSAL_RECORDS.with(["dropped"]);
     let (sender, receiver) = mpsc::channel(WAITING);
@@ -56,7 +56,7 @@ pub(crate) fn start(refusals: Arc<dyn RefusalRepository>) -> (RefusalRecorder, R
 }
 
 impl RefusalWriter {
-    /// Writes what waits, for a bounded time.
+    /// Writes the refusals that wait, and ends the task within [`LAST_WAIT`].
     pub(crate) async fn finish(self) {
         // If the receiver is gone, the task has ended.
         let _ = self.finish.send(());
@@ -128,7 +128,7 @@ impl Writing {
     }
 }
 
-/// Removes what is too old, again and again.
+/// Removes old refusals periodically.
 pub(crate) async fn prune(refusals: Arc<dyn RefusalRepository>, clock: Arc<dyn Clock>) {
     let mut ticks = interval(PRUNE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -11,7 +11,7 @@ const FIRST_AFTER: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_hours(1);
 const AGAIN_AFTER: Duration = Duration::from_mins(1);
 
-/// Removes what is too old, again and again.
+/// Removes old records periodically.
 pub(crate) async fn run(retention: RetentionService) {
     let meters = Meters::new();
     let mut pace = Pace::new();
@@ -22,7 +22,7 @@ pub(crate) async fn run(retention: RetentionService) {
     }
 }
 
-/// Removes all that is too old now; no if something of it failed.
+/// Removes all records that are too old now; `false` if a step failed.
 async fn remove(retention: &RetentionService, meters: &Meters, pace: &mut Pace) -> bool {
     let mut removed = Removed::default();
     let mut is_whole = true;

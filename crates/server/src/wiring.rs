@@ -1,4 +1,4 @@
-//! Puts the use cases over the adapters that the configuration names.
+//! Wires the use cases to the adapters that the configuration names.
 
 use crate::config::{Blobs, Config, Database as DatabaseSection};
 use crate::system::{RandomIds, SystemClock};
@@ -34,7 +34,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest wait for a store when readiness is asked.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What becomes of a database file that isn't there.
+/// What to do if the database file is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// It is made, and its folders.
@@ -74,7 +74,7 @@ pub(crate) async fn open_database_alone(section: &DatabaseSection, missing: Miss
 }
 
 async fn migrated(connected: Result<Database, OpenError>) -> Result<(Database, Migrated)> {
-    // Its errors are whole sentences, error_chain included.
+    // The text of an `OpenError` includes its causes, which anyhow would repeat.
     let database = connected.map_err(|error| anyhow!("{error}"))?;
     match database.migrate().await {
         Ok(migrated) => Ok((database, migrated)),
@@ -85,7 +85,8 @@ async fn migrated(connected: Result<Database, OpenError>) -> Result<(Database, M
     }
 }
 
-/// Opens the database to look at what is there. Nothing is changed: its schema must be the one that this program knows.
+/// Opens the database for a command that only reads. Nothing is changed: its schema must be the one that this program
+/// knows.
 pub(crate) async fn open_unchanged(section: &DatabaseSection) -> Result<Database> {
     let connected = Database::connect(&database_config(section, Missing::Refuse)).await;
     let database = connected.map_err(|error| anyhow!("{error}"))?;
@@ -105,7 +106,7 @@ pub(crate) async fn close(database: Database) {
     }
 }
 
-/// Opens the blob store; a folder that is missing is made.
+/// Opens the blob store for a command that only reads. A missing folder is made.
 pub(crate) async fn open_blobs(config: &Blobs) -> Result<Arc<dyn BlobStore>> {
     adapters_blob::open(&config.place).await.with_context(|| unusable(config))
 }

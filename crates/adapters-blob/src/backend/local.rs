@@ -77,7 +77,7 @@ impl Backend for LocalBackend {
         &UPLOAD_LIMITS
     }
 
-    /// On a blocking thread, since `LocalFileSystem` makes the file where it is polled.
+    /// On a blocking thread, since `LocalFileSystem` creates the file on the thread that polls it.
     async fn begin_parts(&self, key: &BlobKey) -> object_store::Result<Box<dyn MultipartUpload>> {
         let (files, location, runtime) = (self.files.clone(), location(key), Handle::current());
         spawn_blocking(move || runtime.block_on(files.put_multipart(&location))).await?

@@ -26,18 +26,18 @@ const PART_SIZE: usize = 5 * 1024 * 1024;
 /// Parts of all uploads in memory (40 MiB), so that memory has a bound however many upload at a time.
 const PART_SLOTS: usize = 8;
 
-/// A request without content has no longer, so that a client has its answer within 5 s.
+/// The timeout of a request without content, so that a client gets its response within 5 s.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The slowest line over which an upload still succeeds.
 const MIN_BYTES_PER_SECOND: u64 = 512 * 1024;
 
-/// Between two pieces of a download.
+/// Longest wait between two pieces of a download.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Servers and proxies drop connections that were idle for longer.
+/// Connections are closed after this idle time, before servers and proxies drop them.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// An outage of a minute leaves no parts. The lifecycle rule of the bucket removes those of a longer

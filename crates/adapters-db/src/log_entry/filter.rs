@@ -3,8 +3,8 @@
 use domain::log_entry::Pattern;
 use sea_orm::sea_query::{Expr, ExprTrait, LikeExpr};
 
-/// Longest text and most stars that a database is asked to look for: it may refuse longer patterns, and
-/// a long row of stars costs it much. What goes beyond is compared here.
+/// Longest text and most stars of a LIKE pattern: a database may refuse a longer one, and many stars make it slow. The
+/// rest of the pattern is compared in this process.
 const LONGEST: usize = 1000;
 const MOST_STARS: usize = 8;
 
@@ -22,7 +22,7 @@ pub(super) struct Condition {
 /// How a column is asked for a whole text.
 pub(super) type IsText = fn(&'static str, &str) -> Expr;
 
-/// A column that stands in no index: the words of one would make the engine expect fewer rows than there are.
+/// The condition of a column without an index. That of an indexed column would make the planner expect too few rows.
 pub(super) fn is_plain_text(column: &'static str, text: &str) -> Expr {
     Expr::col(column).eq(text)
 }

@@ -51,7 +51,7 @@ pub(crate) async fn newest(db: &Connections) -> Result<Option<i64>, StoreError> 
     Ok(row.and_then(|row| row.try_get_by_index::<Option<i64>>(0).ok().flatten()))
 }
 
-/// What of an entry is listed, and what the next page begins at.
+/// The listed columns of an entry, and its position, at which the next page begins.
 #[derive(FromQueryResult)]
 pub(crate) struct Row {
     pub(crate) id: i64,
@@ -125,7 +125,7 @@ impl TextFilter {
         Some(Self { condition: condition(column, is_text, &pattern), pattern, value })
     }
 
-    /// Whether a row that the database has found matches: what the database was not asked for.
+    /// Whether a row of the query matches the whole pattern, if the condition of the query was not sufficient.
     pub(crate) fn holds(&self, row: &Row) -> bool {
         self.condition.sufficient || self.pattern.matches(&Folded::of((self.value)(row)))
     }

@@ -36,7 +36,7 @@ const PAGE: usize = 1024 * 1024;
 /// A page may have to pass over many resources of other types, so it may take this many times as long as a lookup.
 const TIMEOUT_FACTOR: u32 = 12;
 
-/// Types that the database is asked for. Where there are more, all resources are read and compared here.
+/// Most types in a query. If more are given, the query reads all resources, and this process compares the types.
 const MAX_TYPES: usize = 16;
 
 type Types = BTreeSet<Folded>;

@@ -71,8 +71,8 @@ impl SentCredentials {
         [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)
     }
 
-    /// A digest of all that has to be right together: both credentials, and the `SerialNumber` that comes with a `HardwareHash`
-    /// (decision A1), each as it is read. `None` if no credential was sent.
+    /// A digest of the values that must be valid together: both credentials, and the `SerialNumber` with a
+    /// `HardwareHash` (decision A1). `None` if no credential was sent.
     pub(super) fn fingerprint(&self) -> Option<CredentialDigest> {
         let [_, hardware_hash] = self.are_there();
         if self.are_there() == [false; 2] {
@@ -111,8 +111,8 @@ impl fmt::Debug for SentCredentials {
     }
 }
 
-/// Whether a header of this value is read as just this value: `a, a` would be read as `a`, and none
-/// such could ever match (decision A8).
+/// Whether a header with this value is read as this value. `a, a` is read as `a`, so it could never match
+/// (decision A8).
 pub(crate) fn reads_as_itself(value: &str) -> bool {
     Sent::read(&[value.to_owned()]) == Sent::One(value)
 }

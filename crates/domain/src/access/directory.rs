@@ -28,10 +28,10 @@ pub struct RegisteredComputer {
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait CredentialDirectory: Send + Sync + 'static {
-    /// Who holds this `MisKey`. A revoked key MUST NOT be found (decision A3); a registration or
+    /// The holder of this `MisKey`. A revoked key MUST NOT be found (decision A3); a registration or
     /// revocation MUST take effect within 5 seconds (decision A6).
     async fn find_key_holder(&self, mis_key: CredentialDigest) -> Result<Option<KeyHolder>, StoreError>;
 
-    /// Which computer is registered with this `HardwareHash`; the same MUSTs hold.
+    /// The computer that is registered with this `HardwareHash`; the same MUSTs hold.
     async fn find_computer(&self, hardware_hash: CredentialDigest) -> Result<Option<RegisteredComputer>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Decides who calls.
+//! Authentication: from the credentials of a request to its caller.
 
 #[cfg(test)]
 mod tests;
@@ -27,13 +27,14 @@ pub enum CredentialMessages {
 #[derive(Debug)]
 pub struct AuthenticationFailure {
     pub failure: Failure,
-    /// Whose `HardwareHash` was sent, where that is known. It is the operator's to know: no answer depends on it.
+    /// The computer whose `HardwareHash` was sent, if it is registered. It is for the operator: no response depends on
+    /// it.
     pub computer: Option<ClaimedComputer>,
 }
 
 impl AuthenticationFailure {
-    /// Whether a credential was looked up and isn't valid: not where the store failed, nor where another header is
-    /// missing, which says nothing of the credentials.
+    /// Whether a credential was looked up and isn't valid. A failed or overloaded store, and another header that is
+    /// missing, say nothing about the credentials.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         let Failure::Refused(refusal) = &self.failure else {
@@ -42,6 +43,7 @@ impl AuthenticationFailure {
         !matches!(
             refusal.reason,
             Reason::HeadersRequired
+                | Reason::Overloaded
                 | Reason::CrashHeaderRequired(RequiredHeader::SerialNumber | RequiredHeader::ApplicationVersion)
         )
     }
@@ -175,7 +177,7 @@ impl AccessService {
     }
 }
 
-/// Why credentials don't fit what is registered or each other.
+/// Why credentials don't match a registered computer or each other.
 struct Mismatch {
     detail: String,
     computer: Option<ClaimedComputer>,
@@ -225,7 +227,7 @@ impl<'a> Headers<'a> {
         missing.into_iter().filter_map(|(missing, name)| missing.then_some(name)).collect()
     }
 
-    /// Joins what was found; the two of different organizations are no caller (decision A4).
+    /// Combines the key holder and the computer, which must be of one organization (decision A4).
     fn caller(self, key: Option<KeyHolder>, computer: Option<RegisteredComputer>) -> Result<Caller, Mismatch> {
         let (organization, organization_name) = match (&key, &computer) {
             (Some(key), Some(computer)) if key.organization != computer.organization => {

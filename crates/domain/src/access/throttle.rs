@@ -21,7 +21,7 @@ const MAX_ADMITTED: usize = 32 * 1024;
 /// with the same address fail.
 pub struct Throttle {
     window: Duration,
-    /// How far one failure moves a client; none is ever refused where it is zero.
+    /// The time after which one failure is forgiven; zero means that no client is refused.
     step: Duration,
     state: Mutex<State>,
 }
@@ -33,13 +33,13 @@ struct State {
     admitted_before: HashSet<Admitted>,
 }
 
-/// Credentials and the client from which they were valid: from another they are a guess like any.
+/// Credentials and the client from which they were valid. From another client they count as a guess.
 type Admitted = (IpAddr, CredentialDigest);
 
 /// What is remembered of a client that failed.
 #[derive(Clone, Copy)]
 struct Failures {
-    /// When it has made up for all of them.
+    /// When all its failures are forgiven.
     clear: Timestamp,
     /// Until when the log needs no further warning about this client.
     output: Option<Timestamp>,
@@ -67,14 +67,14 @@ impl Throttle {
         }
         // The clock may have been set back: no client waits for longer than the window.
         let wait = self.wait_until(clear, now)?.min(self.window);
-        // What isn't there can't be guessed.
+        // A request without credentials is no guess.
         let fingerprint = sent.fingerprint()?;
         (!state.is_admitted(&(client, fingerprint))).then_some(wait)
     }
 
-    /// Takes note of what came of a look-up: `caller`, or nobody. Only credentials that were sent can fail; the crash
-    /// report passes over an invalid `MisKey` beside a valid `HardwareHash` (decision A5), which is counted all the same.
-    /// Returns whether to warn that the client has no attempts left: once in a window.
+    /// Records the outcome of a lookup; `caller` is `None` if it failed. Only credentials that were sent can fail. A
+    /// crash report with a valid `HardwareHash` ignores an invalid `MisKey` (decision A5), which counts as a failure
+    /// here. Returns whether to warn that the client has no attempts left: once in a window.
     #[must_use]
     pub fn note(&self, client: IpAddr, sent: &SentCredentials, caller: Option<&Caller>, now: Timestamp) -> bool {
         let Some(fingerprint) = sent.fingerprint().filter(|_| !self.step.is_zero()) else {
@@ -94,7 +94,7 @@ impl Throttle {
     }
 
     fn count(&self, failures: &mut Failures, now: Timestamp) -> bool {
-        // Look-ups that were under way together may exceed the bound; the client makes up for those too, within reason.
+        // Concurrent lookups may exceed the limit. They count too, up to two windows.
         failures.clear = failures.clear.clamp(now, now.plus(self.window * 2)).plus(self.step);
         let is_used_up = self.wait_until(failures.clear, now).is_some();
         let is_news = is_used_up && failures.output.is_none_or(|output| output <= now);
@@ -104,7 +104,7 @@ impl Throttle {
         is_news
     }
 
-    /// The wait of a client that has made up for its failures at `clear`, until one more is free.
+    /// How long a client whose failures are forgiven at `clear` waits for its next attempt.
     fn wait_until(&self, clear: Timestamp, now: Timestamp) -> Option<Duration> {
         let free = now.plus(self.window).minus(self.step);
         let micros = clear.as_micros().saturating_sub(free.as_micros());
@@ -140,8 +140,8 @@ impl State {
         self.clients.entry(client).or_insert(Failures { clear: now, output: None })
     }
 
-    /// Forgets those who have made up for their failures, and where that isn't enough, the half that has failed least:
-    /// who wants to be forgotten needs thousands of addresses that fail as often as he does.
+    /// Forgets the clients whose failures are forgiven. If that isn't enough, it forgets the half with the fewest
+    /// failures: an attacker would need thousands of addresses that fail more often than the one to be forgotten.
     fn make_room(&mut self, now: Timestamp) {
         self.clients.retain(|_, failures| failures.clear > now);
         if self.clients.len() < MAX_CLIENTS {
@@ -153,7 +153,7 @@ impl State {
     }
 }
 
-/// What is counted as one client: an address, or the network of 64 bits that one has in IPv6.
+/// The unit that counts as one client: an IPv4 address, or a network of 64 bits in IPv6.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),

@@ -1,4 +1,4 @@
-//! What the database knows of blobs: which are used and which may go.
+//! What the database knows of blobs: which are used and which are discarded.
 
 use super::BlobKey;
 use crate::checksum::Sha1Checksum;
@@ -19,10 +19,10 @@ pub struct BlobReference {
     pub owner: String,
 }
 
-/// The table of discarded blobs, and the question which blobs are known at all.
+/// The table of discarded blobs, and lookups of the blobs that records refer to.
 ///
 /// [`crate::resource::ResourceRepository`] enters the blobs that it replaces or deletes in the same
-/// transaction; here they are taken out again once the sweep has removed them.
+/// transaction. The sweep deletes them and then calls [`BlobLedger::forget`].
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait BlobLedger: Send + Sync + 'static {

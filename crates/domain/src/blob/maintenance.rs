@@ -12,7 +12,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Blobs that one round of the sweep removes at most, and that one question to the ledger names.
+/// Most blobs of one round of the sweep and of one query to the ledger.
 const BATCH: usize = 500;
 
 /// Younger blobs that nothing refers to may belong to an upload under way.
@@ -34,7 +34,7 @@ pub struct BlobMaintenance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrphanSweep {
     Removed(u64),
-    /// Nothing: the database knows fewer of the blobs than it doesn't know, as an old backup or a wrong database does.
+    /// Nothing was removed: the database doesn't know most of the blobs, as if it were an old backup or a wrong one.
     Refused {
         orphans: u64,
         known: u64,
@@ -52,7 +52,7 @@ pub enum Finding {
     Orphan { entry: BlobEntry, removed: bool },
 }
 
-/// What became of a record's blob.
+/// The state of a record's blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BlobState {
     Whole,
@@ -147,7 +147,7 @@ impl BlobMaintenance {
         Ok(OrphanSweep::Removed(found.len() as u64))
     }
 
-    /// Compares database and blob store, telling each finding to `report`; with `repair`, orphans
+    /// Compares database and blob store and passes each finding to `report`. With `repair`, orphans
     /// older than 24 hours are removed.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl BlobKind {
 }
 
 /// The name of a blob: `resources/ab/abcdef01-…` or `crash-reports/ab/…`. The only place that
-/// builds one. A key is made anew for each upload and never used again, so that a blob, once
+/// builds one. Each upload gets a new key, which is never used again, so that a blob, once
 /// written, never changes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobKey(String);
@@ -52,13 +52,13 @@ impl BlobKey {
         Self(format!("{folder}/{}/{id}", &id[..2]))
     }
 
-    /// Takes up a key as a store lists it or a database column holds it; `None` if we never made it.
+    /// Parses a key from the list of a store or from a database column; `None` if it has another form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (folder, rest) = text.split_once('/')?;
         let (place, id) = rest.split_once('/')?;
         let is_folder = BlobKind::ALL.into_iter().any(|kind| kind.folder() == folder);
-        // In the one spelling that we write. Making the key anew would take longer than all else of reading a row.
+        // Only the spelling of `new` counts. Calling `new` for comparison would take most of the time of reading a row.
         let is_id = Uuid::try_parse(id).ok()?.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == id;
         (is_folder && is_id && id[..2] == *place).then(|| Self(text.to_owned()))
     }
@@ -121,9 +121,8 @@ pub trait BlobWriter: Send {
     /// Appends bytes. A slow store makes this wait, so that the sender waits too.
     async fn write(&mut self, bytes: Bytes) -> Result<(), StoreError>;
 
-    /// Publishes the blob atomically, and tells the SHA1 of all that was written. When this returns,
-    /// the blob MUST be durable (decisions T5, C4). The store computes the sum since it alone knows
-    /// which of its threads can hash while others write.
+    /// Publishes the blob atomically, and returns the SHA1 of its content, which the store computes while it is
+    /// written. When this returns, the blob MUST be durable (decisions T5, C4).
     async fn finish(&mut self) -> Result<Sha1Checksum, StoreError>;
 
     /// Gives the blob up and removes what was written.

@@ -59,7 +59,7 @@ impl ContentTransfer {
         self.ledger.references().try_fold(ContentTotal::default(), add).await
     }
 
-    /// Transfers all contents, telling `report` what became of each, in any order.
+    /// Transfers all contents and passes the outcome of each to `report`, in any order.
     ///
     /// # Errors
     /// The first store failure. What was copied before stays.

@@ -1,4 +1,4 @@
-//! Contents of failed uploads of which it isn't known whether a record refers to them.
+//! Contents of failed uploads that a record may refer to: the outcome of its commit is in doubt.
 
 use super::{BlobKey, BlobLedger};
 use crate::error::StoreError;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Further keys are not remembered; the sweep of orphans finds them.
 const MAX_KEYS: usize = 10_000;
 
-/// Keys of one question to the ledger.
+/// Keys of one query to the ledger.
 const BATCH: usize = 500;
 
 /// A commit that was under way when the database didn't answer ends within this time after the database answers again.
@@ -35,8 +35,8 @@ impl UnsettledBlobs {
         known.extend(keys.iter().take(room).map(|key| (key.clone(), None)));
     }
 
-    /// Asks the ledger for each content: one that a record refers to stays, one that is unknown for a minute is entered
-    /// as discarded. Before, its record may still be committed.
+    /// Looks each content up in the ledger. One that is known there is settled. One that stays unknown for a minute is
+    /// entered as discarded; until then, its record may still be committed.
     ///
     /// # Errors
     /// The first failure of the ledger; what isn't settled stays remembered.

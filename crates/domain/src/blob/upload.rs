@@ -50,21 +50,21 @@ impl Uploads {
         match upload.writer.finish().await {
             Ok(checksum) => Ok(Uploaded { key: upload.key, checksum, size: upload.size }),
             Err(error) => {
-                // It may have been published all the same, or be yet.
+                // The blob may be published already, or later.
                 self.leave_to_sweep(&[upload.key], self.clock.now()).await;
                 Err(error)
             }
         }
     }
 
-    /// The outcome of storing the record of contents. They are removed at once if it isn't stored, and settled by the sweep
-    /// if that is in doubt.
+    /// Passes on the outcome of storing a record. If it isn't stored, its contents are removed at once; if that is in
+    /// doubt, the sweep settles them.
     pub(crate) async fn settle<T>(&self, stored: Result<T, WriteError>, keys: &[BlobKey]) -> Result<T, StoreError> {
         match stored {
             Ok(stored) => Ok(stored),
             Err(WriteError::NotStored(error)) => {
                 for key in keys {
-                    // The database, which has just failed, is not asked to note the others.
+                    // The database has just failed, so it is not asked to enter them as discarded.
                     if self.blobs.delete(key).await.is_err() {
                         self.unsettled.add(std::slice::from_ref(key));
                     }

@@ -1,4 +1,4 @@
-//! The use case of crash reports: nothing of a report is lost over a bad or oversized rest of it.
+//! The use case of crash reports. A dump that is too large never costs the rest of a report.
 
 #[cfg(test)]
 mod tests;
@@ -16,14 +16,14 @@ use crate::limits::Limits;
 use crate::text::{cut, storable};
 use std::sync::Arc;
 
-/// Bytes of a body that are read however low the limit is: more than any dump has, so that a call
-/// stack after one is found (decision C6), while a body without end does end.
+/// Bytes of a body that are read however low the limit is, so that a call stack after a large dump is found (decision
+/// C6) and an endless body still ends.
 const READ_AT_LEAST: u64 = 4 << 30;
 
-/// How often a high limit a body may hold before the rest of it is not even read.
+/// A body is read up to this many times the limit, if that is more than [`READ_AT_LEAST`].
 const TIMES_THE_LIMIT: u64 = 4;
 
-/// Parts that a report has at most: none of them is free, however small it is.
+/// Most parts of a report: each one takes memory and a blob, however small it is.
 const MAX_PARTS: usize = 1000;
 
 /// Longest name, file name or content type of a part that is kept, in characters.
@@ -34,7 +34,7 @@ pub struct CrashReportService {
     reports: Arc<dyn CrashReportRepository>,
     uploads: Uploads,
     limits: Limits,
-    /// Bytes of a body before the rest of it is not even read.
+    /// Bytes of a body that are read. The rest is ignored.
     readable: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct AcceptedReport {
     pub note: Option<Detail>,
 }
 
-/// A part that was taken in.
+/// A part that was read.
 struct Part {
     head: PartHead,
     /// Only white space is no call stack (decision C2).
@@ -195,7 +195,7 @@ impl CrashReportService {
         }
     }
 
-    /// Removes the dumps and attachments that don't fit with call stack and Xml (decision C6).
+    /// Takes out the dumps and attachments that don't fit into the limit with call stack and Xml (decision C6).
     fn take_excess(&self, parts: &mut [Part], places: &[PartRole]) -> Vec<Uploaded> {
         let required = parts.iter().zip(places).filter(|(_, place)| is_required(**place));
         let mut size: u64 = required.map(|(part, _)| part.size).sum();
@@ -248,7 +248,7 @@ async fn give_up(upload: Option<Upload>, failure: Failure) -> Failure {
     failure
 }
 
-/// Whether the clean-up worked does not matter: what it leaves is swept later.
+/// Aborts an upload. A failure is ignored: the sweep removes what is left.
 async fn abort(upload: Option<Upload>) {
     if let Some(upload) = upload {
         drop(upload.abort().await);

@@ -1,4 +1,4 @@
-//! What can be asked of the log: typed commands that can only be built right.
+//! The typed commands of the log, which can only be built from valid values.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Which entries a log list names (interface 4.9, decisions L5–L7).
+//! The filters of a log list (interface 4.9, decisions L5–L7).
 
 use super::LogType;
 use crate::text::Folded;

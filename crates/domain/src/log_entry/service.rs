@@ -27,7 +27,7 @@ impl LogService {
     }
 
     /// Adds a log entry (interface 4.7). The records that it names are looked up in the order computer, device, queue,
-    /// job; the first unknown one answers (decision L2).
+    /// job; the first unknown one is the refusal (decision L2).
     pub async fn add(&self, caller: &Caller, command: AddLog) -> Outcome<()> {
         let received = self.clock.now();
         let (organization, fleet) = (caller.organization, &self.fleet);

@@ -98,7 +98,7 @@ pub struct NewRefusal {
 }
 
 impl NewRefusal {
-    /// Says who was refused, of those that were admitted.
+    /// Adds the authenticated caller.
     #[must_use]
     pub fn of_caller(self, caller: &Caller) -> Self {
         Self {
@@ -112,8 +112,8 @@ impl NewRefusal {
         }
     }
 
-    /// Says what is known of somebody who wasn't admitted. The owner stays: whoever knows a `HardwareHash` is not to
-    /// push out what is kept of its organization.
+    /// Adds what an unauthenticated client sent. The owner stays its address: a client that knows a `HardwareHash` must
+    /// not displace the refusals of the organization.
     #[must_use]
     pub fn of_stranger(self, sent: &SentCredentials, computer: Option<ClaimedComputer>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What of a flood of refusals is kept: a few of each owner, and a bounded number in all, per round.
+//! A sample of the refusals of a round: a few of each owner, and a bounded number in all.
 
 use super::model::{NewRefusal, Owner};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct RefusalSampler {
 }
 
 impl RefusalSampler {
-    /// Takes a refusal up; no if the round has enough of it. The first ones count: they tell what began.
+    /// Adds a refusal; `false` if the round has enough of its owner or in all. The first ones are kept.
     pub fn take(&mut self, refusal: NewRefusal) -> bool {
         if self.kept.len() == OF_ALL {
             return false;

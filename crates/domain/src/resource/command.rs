@@ -1,4 +1,4 @@
-//! What can be asked of resources: typed commands that can only be built right.
+//! The typed commands of resources, which can only be built from valid values.
 
 #[cfg(test)]
 mod tests;
@@ -16,10 +16,10 @@ use std::collections::BTreeSet;
 pub struct StoreResourceInput {
     pub guid: Option<String>,
     pub checksum: Option<String>,
-    /// `None` is Generic; a value that is no text is given as a blank one (decision T7).
+    /// `None` means Generic. A value that isn't a text is passed as an empty one, which is refused (decision T7).
     pub resource_type: Option<String>,
     pub domain: Option<String>,
-    /// `None` where it is no object.
+    /// `None` if it is missing or not an object.
     pub meta: Option<Vec<MetaMember>>,
 }
 

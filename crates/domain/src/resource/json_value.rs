@@ -41,8 +41,8 @@ pub(super) fn to_json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Spells equal numbers alike, exactly and whatever their magnitude: digits that begin and end with none that is 0, and a
-/// power of ten. `None` where the power is too long to be reckoned with.
+/// The one spelling of a number, exact for every magnitude: its digits without zeros at either end, and a power of ten.
+/// `None` if the power doesn't fit into 128 bits.
 fn canonical_number(spelling: &str) -> Option<String> {
     let (mantissa, exponent) = spelling.split_once(['e', 'E']).unwrap_or((spelling, "0"));
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |mantissa| ("-", mantissa));

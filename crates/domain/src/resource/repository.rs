@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-/// What became of a resource that was to be stored.
+/// The outcome of storing a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreOutcome {
     /// It is the current one now, durably.
@@ -17,7 +17,7 @@ pub enum StoreOutcome {
     NotNewer(Box<StoredResource>),
 }
 
-/// What became of a resource that was to be deleted.
+/// The outcome of deleting a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeleteOutcome {
     /// It is gone, durably.
@@ -37,11 +37,11 @@ pub enum DeleteOutcome {
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait ResourceRepository: Send + Sync + 'static {
-    /// Adds the resource or, if its `modified` is strictly newer, replaces the stored one whole. Of
-    /// any number of concurrent calls the newest MUST win (decisions T5, T14). The blob that it
-    /// replaced MUST be entered as discarded at `now` in the same step; the caller removes that of a
-    /// resource that is not stored. So [`WriteError::NotStored`] MUST be returned only if the resource can't be stored any
-    /// more, and MUST be if the database refused it. `domain: None` keeps the stored domain (T10).
+    /// Adds the resource or, if its `modified` is strictly newer, replaces the stored one whole. Of any number of
+    /// concurrent calls the newest MUST win (decisions T5, T14). The blob that it replaced MUST be entered as discarded
+    /// at `now` in the same step. If the resource is not stored, the caller removes its blob. So
+    /// [`WriteError::NotStored`] MUST be returned only if the resource can't be stored any more, and MUST be if the
+    /// database refused it. `domain: None` keeps the stored domain (T10).
     async fn store(
         &self,
         organization: OrganizationId,

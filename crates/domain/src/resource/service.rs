@@ -162,7 +162,7 @@ impl ResourceService {
         let stored = self.resources.store(caller.organization, resource.clone(), self.uploads.clock.now()).await;
         match self.uploads.settle(stored, std::slice::from_ref(&file.key)).await? {
             StoreOutcome::Stored => Ok(()),
-            // A store that tried again after a lost answer finds what its first try has committed.
+            // The repository may have retried after the response to its commit was lost, and found its own row.
             StoreOutcome::NotNewer(stored) if stored.content.key == file.key => Ok(()),
             StoreOutcome::NotNewer(stored) => {
                 self.uploads.remove(&[file.key]).await;

@@ -12,11 +12,11 @@ use bytes::Bytes;
 /// Reads the text of the JSON part. A failure is one of the body's format.
 pub type ReadDescription = dyn Fn(&[u8]) -> Outcome<StoreResourceInput> + Send + Sync;
 
-/// Bytes that are read on after a body is known to be refused, so that a body that is malformed as
-/// well gets the answer that comes first (decision R1).
+/// Bytes that are still read of a body that will be refused: if it is malformed as well, that refusal comes first
+/// (decision R1).
 const READ_ON: u64 = 1024 * 1024;
 
-/// What each part counts of these bytes, so that parts without content come to an end as well.
+/// Bytes that the head of each part counts for, so that a body of empty parts comes to an end as well.
 const HEAD: u64 = 64;
 
 /// Most parts that a detail names.
@@ -123,7 +123,7 @@ impl UploadReader<'_> {
     async fn upload(&self, begin: Bytes, rest: Option<&mut (dyn PartSource + '_)>) -> Outcome<Uploaded> {
         let mut upload = self.uploads.begin(BlobKind::Resource).await?;
         if let Err(failure) = self.fill(&mut upload, begin, rest).await {
-            // What it failed for counts, not whether cleaning up worked: a sweep repeats that.
+            // The failure of the upload is returned, not that of the clean-up, which a sweep repeats.
             drop(upload.abort().await);
             return Err(failure);
         }
@@ -154,7 +154,7 @@ impl UploadReader<'_> {
     }
 }
 
-/// Reads a part of a refused body; `false` where reading on ends.
+/// Reads a part of a refused body; `false` if no more of the body is to be read.
 async fn skip(parts: &mut dyn PartSource, spare: &mut u64) -> Outcome<bool> {
     *spare = spare.saturating_sub(HEAD);
     while let Some(bytes) = parts.chunk().await? {
@@ -206,7 +206,7 @@ impl UploadBody {
         Ok((description, timestamp, file))
     }
 
-    /// Notes how a part was understood, for the particulars of a refusal (decision R11).
+    /// Notes how a part was understood, for the detail of a refusal (decision R11).
     fn show(&mut self, head: &PartHead) {
         match self.shown.len() {
             0..SHOWN_PARTS => {

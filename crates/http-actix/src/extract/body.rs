@@ -72,7 +72,7 @@ pub(crate) fn check_length(request: &HttpRequest, coding: Coding, limit: u64) ->
     }
 }
 
-/// The bytes of a body as they arrive. A client that sends none for `read_timeout` is given up.
+/// The bytes of a body as they arrive. It fails if the client sends none for `read_timeout`.
 fn read(
     payload: Payload,
     context: Rc<RequestContext>,

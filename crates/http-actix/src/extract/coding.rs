@@ -1,5 +1,5 @@
-//! Content codings of a body (decision R10). A small body may decode to a huge one: it is decoded only as it is taken,
-//! and windows are bounded.
+//! Content codings of a body (decision R10). A small body may decode to a huge one, so it is decoded only as it is
+//! read, and windows are bounded.
 
 use super::headers::texts;
 use actix_web::http::header::{CONTENT_ENCODING, HeaderMap};
@@ -63,7 +63,7 @@ impl Coding {
             // "deflate" means zlib; some clients send it bare.
             Self::Deflate if is_zlib => Box::pin(ZlibDecoder::new(body)),
             Self::Deflate => Box::pin(DeflateDecoder::new(body)),
-            // The mark of "large window" streams, which no standard knows: a window of up to 1 GiB.
+            // The first byte of a "large window" stream, which no standard defines: its window has up to 1 GiB.
             Self::Brotli if is_large_brotli => {
                 return Err(io::Error::other("the window of the brotli stream is too large"));
             }
@@ -77,7 +77,7 @@ impl Coding {
     }
 }
 
-/// Whether bytes begin with the two of a zlib header.
+/// Whether a body begins with the two bytes of a zlib header; also true for a body of fewer bytes.
 fn is_zlib(start: &[u8]) -> bool {
     match start {
         [method, flags, ..] => method & 0x0f == 8 && (u16::from(*method) << 8 | u16::from(*flags)) % 31 == 0,

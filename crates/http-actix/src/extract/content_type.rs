@@ -5,7 +5,7 @@ use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use domain::error::{Failure, Reason};
 use domain::text::cut;
 
-/// Demands a JSON content type.
+/// Requires a JSON content type.
 pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Failure> {
     let sent = content_type(headers);
     let is_json = |sent: &String| {
@@ -16,17 +16,17 @@ pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Failure> {
     if sent.as_ref().is_some_and(is_json) { Ok(()) } else { Err(Reason::JsonExpected.because(shown(sent))) }
 }
 
-/// Demands multipart/form-data; its boundary.
+/// Requires multipart/form-data; returns its boundary.
 pub(crate) fn require_multipart(headers: &HeaderMap) -> Result<String, Failure> {
     let sent = content_type(headers);
     let is_form = sent.as_deref().is_some_and(|sent| essence(sent).eq_ignore_ascii_case("multipart/form-data"));
     if !is_form {
         return Err(Reason::NotProperlyFormatted.because(shown(sent)));
     }
-    // A proxy that joins a header that was sent twice makes one value of two.
+    // A proxy may join two lines of the header into one value.
     let is_joined = |sent: &String| sent.to_ascii_lowercase().matches("multipart/form-data").count() > 1;
     if texts(headers, &CONTENT_TYPE).len() > 1 || sent.as_ref().is_some_and(is_joined) {
-        let detail = "the Content-Type was sent twice, or a proxy joined two to one: which boundary counts?";
+        let detail = "the Content-Type was sent several times, or a proxy joined several, so the boundary is ambiguous";
         return Err(Reason::NotProperlyFormatted.because(detail));
     }
     let boundary = sent.and_then(|sent| parameter(&sent, "boundary"));

@@ -14,7 +14,7 @@ pub(crate) fn kind(headers: &HeaderMap) -> CredentialKind {
     CredentialKind::of(headers.contains_key(MIS_KEY), headers.contains_key(HARDWARE_HASH))
 }
 
-/// The headers as they were sent; what they are worth is the domain's to say.
+/// The headers as they were sent. `domain` decides whether they are valid.
 pub(crate) fn sent(headers: &HeaderMap) -> SentCredentials {
     let values = |name: &'static str| texts(headers, &HeaderName::from_static(name));
     SentCredentials {

@@ -1,4 +1,4 @@
-//! Request headers as text, and the little grammar of parameters that several of them share.
+//! Request headers as text, and a parser for the parameters of a header.
 
 use actix_web::http::header::{HeaderMap, HeaderName};
 
@@ -14,7 +14,7 @@ pub(crate) fn joined(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     (!values.is_empty()).then(|| values.join(", "))
 }
 
-/// UTF-8 where it is that, else Latin-1, as old clients send it.
+/// Decodes UTF-8, else Latin-1, which old clients send.
 pub(crate) fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -22,7 +22,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     }
 }
 
-/// What stands before the parameters of a header: `text/plain` of `text/plain; charset=utf-8`.
+/// The part of a header before its parameters: `text/plain` of `text/plain; charset=utf-8`.
 pub(crate) fn essence(header: &str) -> &str {
     header.split(';').next().unwrap_or_default().trim()
 }
@@ -54,7 +54,7 @@ fn take_value(text: &str) -> (String, &str) {
     while let Some((place, character)) = characters.next() {
         match character {
             '"' => return (value, &quoted[place + 1..]),
-            // Only these two are ever escaped: other backslashes are those of paths on Windows.
+            // Only these two are escaped. Other backslashes belong to Windows paths.
             '\\' if quoted[place + 1..].starts_with(['"', '\\']) => {
                 value.extend(characters.next().map(|(_, escaped)| escaped));
             }

@@ -1,4 +1,4 @@
-//! JSON bodies as clients of every make write them (decisions R5, R9), read by serde_json.
+//! A lenient reader of JSON bodies (decisions R5, R9) over serde_json.
 //!
 //! A body is an ordinary struct with `#[derive(Deserialize)]` and fields of type [`Lenient`].
 
@@ -19,7 +19,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Most arrays and objects within each other. serde_json has no limit of its own for the values it skips.
 const MAX_DEPTH: usize = 128;
 
-/// Reads a whole body. One that isn't an object has none of the members.
+/// Reads a whole body. A body that isn't an object counts as an empty one.
 ///
 /// # Errors
 /// Why the body is not valid JSON, with line and column.
@@ -98,7 +98,7 @@ impl<'de> Deserializer<'de> for Members<'de> {
     }
 }
 
-/// The value of a member: read as `T`, or kept where it can't be.
+/// The value of a member: a `T`, or the JSON text of a value of another type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) enum Lenient<T> {
     /// Not sent, or `null`.
@@ -129,7 +129,8 @@ impl<T> Lenient<T> {
 }
 
 impl<T: Into<String>> Lenient<T> {
-    /// The text; a value of another type as its JSON text, which then is no word and no GUID of the interface.
+    /// The text, or the JSON text of a value of another type. Such a text is never a valid word or GUID, so the check
+    /// of the value refuses it.
     pub(crate) fn or_json(self) -> Option<String> {
         match self {
             Self::Absent => None,
@@ -174,7 +175,7 @@ impl FromJson for f64 {
     }
 }
 
-/// A text where a number doesn't do (decision R5: ResourceType and Domain).
+/// A text that may not be sent as a number (decision R5: ResourceType and Domain).
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextOnly(String);
 
@@ -196,7 +197,7 @@ impl<T: FromJson> FromJson for Vec<Lenient<T>> {
     }
 }
 
-/// Replaces escapes that stand for no storable character, half a surrogate pair and U+0000, by `\ufffd` (decision R9).
+/// Replaces the escapes of half a surrogate pair and of U+0000, which can't be stored, by `\ufffd` (decision R9).
 fn mend_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);

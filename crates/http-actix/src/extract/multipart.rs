@@ -56,7 +56,7 @@ impl Multipart {
         Ok(self)
     }
 
-    /// Begins to read: a task of its own, since only the connection's thread can read a payload.
+    /// Starts a task that reads the body on the connection's thread, since no other thread can read a payload.
     pub(crate) fn parts(self) -> MultipartParts {
         let (sender, receiver) = mpsc::channel(SLOTS);
         rt::spawn(pump(self.body, sender));
@@ -82,7 +82,7 @@ async fn pump(mut body: Body, sender: mpsc::Sender<Chunk>) {
 pub(crate) struct MultipartParts {
     multipart: multer::Multipart<'static>,
     field: Option<Field<'static>>,
-    /// Why the body can't be read on.
+    /// The error after which nothing more can be read.
     failure: Option<BodyError>,
     parts: usize,
 }
@@ -101,14 +101,16 @@ impl MultipartParts {
     }
 
     fn reading_failed(&mut self, error: &multer::Error) -> BodyError {
+        // An open field is the part that broke off.
+        let whole = self.parts - usize::from(self.field.is_some());
         let error = match error {
             multer::Error::StreamReadFailed(cause) => match cause.downcast_ref::<BodyError>() {
                 Some(error) => error.clone(),
                 None => BodyError::Malformed("the body can't be read".to_owned()),
             },
-            multer::Error::IncompleteStream | multer::Error::IncompleteFieldData { .. } => BodyError::Malformed(
-                format!("the multipart body broke off; whole parts before: {}", self.parts.saturating_sub(1)),
-            ),
+            multer::Error::IncompleteStream | multer::Error::IncompleteFieldData { .. } => {
+                BodyError::Malformed(format!("the multipart body broke off; whole parts before: {whole}"))
+            }
             other => {
                 BodyError::Malformed(format!("part {} of the multipart body can't be read: {other}", self.parts + 1))
             }

@@ -1,8 +1,8 @@
-//! Prepares a multipart body for multer, which reads the heads of its parts without bounds, without saying what is wrong
-//! with one, and takes a delimiter right after a head for content (ADR 6).
+//! Prepares a multipart body for multer. multer reads the heads of parts without a size limit, doesn't say what is
+//! wrong with one, and takes a delimiter right after a head for content (ADR 6).
 //!
-//! It passes contents on as they are and looks at each head as a whole: it bounds it, replaces control characters, and
-//! refuses what multer would misread, saying which part and why (decisions T12, R11).
+//! Contents pass unchanged. Each head is checked as a whole: its size is limited, control characters are replaced, and
+//! a head that multer would misread is refused with the number of its part and the reason (decisions T12, R11).
 
 use bytes::{Buf, Bytes, BytesMut};
 use domain::body::BodyError;
@@ -11,7 +11,7 @@ use memchr::memmem::Finder;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Bytes of a delimiter and the head after it at most, and of what stands before the first part.
+/// Most bytes of a delimiter and the head after it, and of the text before the first part.
 const MAX_HEAD: usize = 64 * 1024;
 
 /// Lines of a head that multer reads at most.
@@ -32,7 +32,7 @@ pub(crate) struct PartHeads<S> {
     /// Parts whose head was read.
     parts: usize,
     has_ended: bool,
-    /// multer is to look at each piece before it gets the next: else it would collect all that is there.
+    /// Whether the next poll returns `Pending`, so that multer handles the last piece first instead of buffering more.
     rests: bool,
 }
 
@@ -72,7 +72,7 @@ impl<S> PartHeads<S> {
         }
     }
 
-    /// The first delimiter stands anywhere, as multer looks for it. What is before it means nothing.
+    /// Finds the first delimiter anywhere, as multer does, and drops the bytes before it.
     fn preamble(&mut self) -> Piece {
         let Some(start) = memchr::memmem::find(&self.held, &self.delimiter) else {
             return self.bounded();
@@ -163,7 +163,7 @@ fn trim_padding(head: &[u8]) -> &[u8] {
     &head[padding..]
 }
 
-/// What multer can't read of a head, which begins with the end of the delimiter's line.
+/// What multer can't read in a head. `head` begins with the line break after the delimiter.
 fn problem(head: &[u8]) -> Option<&'static str> {
     let text = head.strip_prefix(b"\r\n")?.strip_suffix(END_OF_HEAD)?;
     let lines = || text.split(|byte| *byte == b'\n');
@@ -176,7 +176,7 @@ fn problem(head: &[u8]) -> Option<&'static str> {
     lines().any(|line| !line.contains(&b':')).then_some("one of its headers has no colon")
 }
 
-/// Control characters stand in file names of some encodings, such as ISO-2022-JP.
+/// Replaces control characters, which file names in encodings such as ISO-2022-JP contain.
 fn replace_control_characters(head: &mut [u8]) {
     for byte in head.iter_mut().filter(|byte| byte.is_ascii_control() && !matches!(byte, b'\r' | b'\n' | b'\t')) {
         *byte = b'?';
@@ -204,7 +204,7 @@ impl<S: Stream<Item = Result<Bytes, BodyError>> + Unpin> Stream for PartHeads<S>
                 }
                 Err(error) => return Poll::Ready(Some(Err(error))),
                 Ok(None) if this.has_ended => {
-                    // A head that breaks off is multer's to refuse.
+                    // multer refuses an incomplete head.
                     return Poll::Ready(some(this.held.split()).map(Ok));
                 }
                 Ok(None) => {}

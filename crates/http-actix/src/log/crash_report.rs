@@ -109,7 +109,7 @@ struct CrashReportForm {
     dump: Vec<u8>,
 }
 
-/// The answer in every format (decision C5).
+/// The response in every format (decision C5).
 struct Added;
 
 impl IntoResponses for Added {

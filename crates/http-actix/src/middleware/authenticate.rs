@@ -12,11 +12,11 @@ use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use domain::access::{AccessService, AuthenticationFailure, CredentialMessages, SentCredentials};
 use domain::caller::Caller;
-use domain::error::{Failure, Refusal};
+use domain::error::{Failure, Reason, Refusal};
 use metering::catalog;
 use std::sync::Arc;
 
-/// Calls the handler for the caller to whom the credentials belong.
+/// Authenticates the request, then calls the handler with the caller among the extensions of the request.
 pub(crate) async fn authenticate(
     operation: &'static str,
     messages: CredentialMessages,
@@ -30,7 +30,6 @@ pub(crate) async fn authenticate(
             let caller = Arc::new(caller);
             request.extensions_mut().insert(Arc::clone(&caller));
             context.set_caller(caller);
-            drop(context);
             Ok(next.call(request).await?.map_into_boxed_body())
         }
         Err(error) => Ok(request.error_response(error)),
@@ -49,7 +48,9 @@ async fn find_caller(
     }
     let access = request.app_data::<Data<AccessService>>().expect("`configure` adds it");
     let found = access.authenticate(sent, messages).await;
-    if let Err(AuthenticationFailure { failure: Failure::Refused(refusal), computer }) = &found {
+    if let Err(AuthenticationFailure { failure: Failure::Refused(refusal), computer }) = &found
+        && refusal.reason != Reason::Overloaded
+    {
         context.set_claimed(*computer);
         catalog::AUTHENTICATION_FAILURES.with([refusal.reason.code()]).increment(1);
         log_failure(context, sent, refusal);

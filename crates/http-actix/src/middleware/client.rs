@@ -1,11 +1,10 @@
-//! Which address a request is counted by: the one that is connected, or the one that a trusted proxy
-//! names.
+//! The address of a client: that of the connection, or the one that a trusted proxy names.
 
 use crate::extract::headers::{parameter, texts};
 use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, X_FORWARDED_FOR};
 use std::net::{IpAddr, SocketAddr};
 
-/// The addresses that begin with the same bits.
+/// A network in CIDR notation: all addresses with the same first `prefix` bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
@@ -14,8 +13,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Reads an address, or one with the number of bits that count: `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`. IPv4 is
-    /// written as such.
+    /// Parses an address or a network, such as `192.0.2.7`, `10.0.0.0/8` or `fd00::/8`. An IPv4 address in IPv6 form
+    /// (`::ffff:10.0.0.0`) is refused.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = match text.split_once('/') {
@@ -50,8 +49,8 @@ impl Network {
 /// The client of a request. Each proxy adds the address that is connected to it at the end of `X-Forwarded-For` or
 /// `Forwarded`. So the last address that is no trusted proxy is the client; those before it may be invented.
 ///
-/// A proxy writes one of the two headers and may hand on the other as the client made it up. So where they name
-/// different clients, neither is believed.
+/// A proxy sets one of the two headers and may pass the other on as the client sent it. So if they name different
+/// clients, both are ignored.
 pub(crate) fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
     if !is_trusted(peer) {

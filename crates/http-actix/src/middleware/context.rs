@@ -1,5 +1,5 @@
-//! What is known of a request while it runs. When it is dropped the request is over: its line is logged and its metrics
-//! are recorded, once for each request, however it ended (decisions R4, A9).
+//! The context of a request. When it is dropped, the request has ended: its line is logged and its metrics are
+//! recorded, once for each request, however it ended (decisions R4, A9).
 
 use super::client;
 use super::trace;
@@ -39,7 +39,7 @@ pub(crate) struct Ending {
     pub(crate) is_whole: bool,
 }
 
-/// The end of a request whose client hung up before it was answered. The status is for the log only.
+/// The end of a request whose client disconnected before the response. The status is for the log only.
 const HUNG_UP: Ending = Ending { status: 499, sent: 0, is_whole: false };
 
 /// A request while it runs.
@@ -48,7 +48,7 @@ pub(crate) struct RequestContext {
     /// The address that sent it: the peer's, or the one that a trusted proxy names.
     pub(crate) client: Option<IpAddr>,
     pub(crate) span: Span,
-    /// The path as it was sent.
+    /// The path as it was sent, cut to [`MAX_PATH`].
     path: String,
     method: Method,
     operation: Cell<&'static str>,
@@ -56,7 +56,7 @@ pub(crate) struct RequestContext {
     /// The computer that an unauthenticated client claims to be: for the operator, never for the answer.
     claimed: Cell<Option<ClaimedComputer>>,
     trace: Option<TraceId>,
-    /// The code of the reason why it is refused.
+    /// The code of its refusal.
     refusal: Cell<Option<&'static str>>,
     ending: Cell<Option<Ending>>,
     /// Bytes of its body so far.
@@ -66,7 +66,7 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// The context of a request; it begins where it is first asked for.
+    /// The context of a request. The first call creates it.
     pub(crate) fn of(request: &HttpRequest) -> Rc<Self> {
         if let Some(context) = request.extensions().get::<Rc<Self>>() {
             return Rc::clone(context);
@@ -147,7 +147,7 @@ impl RequestContext {
         self.ending.set(Some(ending));
     }
 
-    /// Logs an error of ours with its cause, counts a refusal.
+    /// Logs an error of the server with its cause, or counts a refusal.
     pub(crate) fn note(&self, error: &ApiError) {
         if let Some(cause) = error.cause() {
             let operation = self.operation.get();
@@ -160,7 +160,7 @@ impl RequestContext {
         }
     }
 
-    /// Hands a refusal to the application's sink, if it is one that the client may have to mend.
+    /// Passes a refusal to the [`RefusalSink`], if the client may have to fix its cause.
     pub(crate) fn record(&self, error: &ApiError, request: &HttpRequest) {
         let sink = request.app_data::<Data<dyn RefusalSink>>();
         let Some((sink, reason)) = sink.zip(error.code().filter(|_| error.is_recorded())) else {
@@ -233,7 +233,7 @@ impl Drop for RequestContext {
     }
 }
 
-/// The id that the client gave, if it is usable, else a fresh one (decision R4).
+/// The client's id if it is valid, else a new one (decision R4).
 fn request_id(headers: &HeaderMap, ids: &dyn IdSource) -> String {
     let is_usable = |id: &&str| {
         (1..=128).contains(&id.len())

@@ -1,4 +1,4 @@
-//! Path normalisation: case and a trailing slash don't matter (decision R8), nor does a slash too many at the beginning.
+//! Path normalisation: case and a trailing slash don't matter (decision R8), nor do several slashes at the beginning.
 
 use actix_web::Error;
 use actix_web::body::MessageBody;
@@ -9,7 +9,7 @@ use actix_web::middleware::Next;
 
 /// Rewrites the path to the form in which routes are written.
 ///
-/// All of it is in lower case then. The only segment that isn't fixed is a GUID, which has no case either (decision R7).
+/// The whole path becomes lower case. Its only variable segment is a GUID, whose case doesn't matter (decision R7).
 pub(crate) async fn normalize_path(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
@@ -21,7 +21,7 @@ pub(crate) async fn normalize_path(
     next.call(request).await
 }
 
-/// The URI with a normalised path; `None` if that is what it has.
+/// The URI with a normalised path; `None` if the path is normalised already.
 fn normalized(uri: &Uri) -> Option<Uri> {
     let path = normalize(uri.path());
     if path == uri.path() {

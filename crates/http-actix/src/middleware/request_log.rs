@@ -1,4 +1,4 @@
-//! Gives each request its id, its span, its line in the log and its place in the metrics (decisions R4, A9).
+//! Gives each request an id, a span and a line in the log, and records its metrics (decisions R4, A9).
 
 use super::context::{Ending, REQUEST_ID, RequestContext};
 use crate::error::ApiError;
@@ -15,10 +15,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tracing::Instrument;
 
-/// Bytes of a body that are handed to the connection at once: actix copies them into a buffer, which grows to their size.
+/// Most bytes of a body that the connection gets at once. actix copies them into a buffer, which grows to their size.
 const PIECE: usize = 256 * 1024;
 
-/// Calls the rest of the application and logs what came of it, once the answer is sent.
+/// Calls the rest of the application. The line is logged when the response has been sent.
 pub(crate) async fn log_request(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -56,7 +56,7 @@ pub(crate) async fn log_request(
     }))
 }
 
-/// The body of an answer on its way out. When it is dropped the request is over.
+/// The body of a response while it is sent. When it is dropped, the request has ended.
 pub(crate) struct LoggedBody {
     body: BoxBody,
     announced: BodySize,

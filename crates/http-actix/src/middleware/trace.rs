@@ -22,8 +22,8 @@ impl Extractor for Headers<'_> {
     }
 }
 
-/// Puts `span` into the client's trace, if the client names one. Answers the trace that the request belongs to: the
-/// client's, else the one that the subscriber began, else none.
+/// Adds `span` to the client's trace, if the client names one. Returns the trace of the request: the client's, else the
+/// one that the subscriber began, else none.
 pub(crate) fn join(span: &Span, headers: &HeaderMap) -> Option<TraceId> {
     let parent = headers.contains_key(TRACEPARENT).then(|| TraceContextPropagator::new().extract(&Headers(headers)));
     let named = parent.as_ref().and_then(trace_id);

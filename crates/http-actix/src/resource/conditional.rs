@@ -18,10 +18,10 @@ use domain::timestamp::Timestamp;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What differs between two states of a file.
+/// What identifies a state of a file, and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Validators {
-    /// Its ETag, in quotation marks.
+    /// In quotation marks it is the ETag.
     pub(crate) checksum: Sha1Checksum,
     pub(crate) modified: Timestamp,
     /// Bytes.
@@ -89,16 +89,16 @@ fn is_known(request: &HttpRequest, file: &Validators) -> bool {
         };
     }
     let since = IfModifiedSince::parse(request).ok().map(|since| timestamp(since.0));
-    // With the whole Timestamp: a fraction of a second makes a file newer than the date that is cut.
+    // Compared with the full Timestamp: with a fraction of a second it is newer than the date, which has none.
     since.is_some_and(|since| file.modified <= since)
 }
 
-/// The one range that is asked for. Several, and what is none, count as none.
+/// The requested range; `None` for several or a malformed one.
 fn requested_range(request: &HttpRequest) -> Option<ByteRangeSpec> {
     let is_single = request.headers().get_all(RANGE).count() == 1;
     match RangeHeader::parse(request).ok()? {
         RangeHeader::Bytes(ranges) if is_single && request.method() == Method::GET => {
-            // What isn't a range isn't in the list: the list must be all that was sent.
+            // The parser skips malformed ranges, so the one that it returns must be the only one that was sent.
             let sent = request.headers().get(RANGE)?.to_str().ok()?.contains(',');
             <[ByteRangeSpec; 1]>::try_from(ranges).ok().map(|[range]| range).filter(|_| !sent)
         }
@@ -106,7 +106,7 @@ fn requested_range(request: &HttpRequest) -> Option<ByteRangeSpec> {
     }
 }
 
-/// Whether If-Range allows a part: only of the very state that the client has parts of.
+/// Whether If-Range allows a part: only if the client has parts of this state.
 fn range_applies(request: &HttpRequest, file: &Validators) -> bool {
     match IfRange::parse(request) {
         Ok(IfRange::EntityTag(tag)) => tag.strong_eq(&file.etag()),
@@ -121,7 +121,7 @@ pub(crate) fn timestamp(date: HttpDate) -> Timestamp {
     Timestamp::from_micros(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// A time in the form of HTTP, which knows none before 1970.
+/// A time in the form of HTTP. Times before 1970 become 1970.
 pub(crate) fn http_date(moment: Timestamp) -> HttpDate {
     let micros = u64::try_from(moment.as_micros()).unwrap_or_default();
     HttpDate::from(UNIX_EPOCH + Duration::from_micros(micros))

@@ -100,9 +100,9 @@ pub(crate) async fn get_file(
     Ok(answer.body(SizedStream::new(length, content)))
 }
 
-/// An answer with the validators of the file.
+/// A response with the validators of the file.
 fn respond(status: StatusCode, file: &Validators, request: &HttpRequest) -> HttpResponseBuilder {
-    // A clock that is ahead of ours may have stamped it; no date of ours lies in the future.
+    // A client whose clock is ahead may have set a Timestamp in the future; `Last-Modified` must not be (decision T17).
     let shown = file.modified.min(Settings::of(request).clock.now());
     let mut answer = HttpResponse::build(status);
     answer.insert_header((ETAG, format!("\"{}\"", file.checksum)));

@@ -91,7 +91,7 @@ async fn revoke_one(keys: &dyn KeyRegistry, text: &str) -> Result<()> {
     let found: Vec<&RegisteredKey> = all.iter().filter(|key| key.id.to_string().starts_with(&digits)).collect();
     let key = match found[..] {
         [one] if !digits.is_empty() => one,
-        [_, _, ..] => bail!("several keys begin with {text}; write more of the id"),
+        [_, _, ..] => bail!("several keys begin with {text}; give more of the id"),
         _ => bail!("there is no key {text}"),
     };
     let (id, is_changed) = (key.id, keys.revoke(key.id, wiring::clock().now()).await?);

@@ -158,7 +158,7 @@ async fn retire(database: &Database, named: &Named, is_removal: bool) -> Result<
 struct Named {
     organization: String,
     record: FleetRecord,
-    /// Empty if the record is identified by it.
+    /// Empty for a user, whose name is in `record`.
     name: String,
 }
 

@@ -46,10 +46,10 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>, traces: Option<Tr
     Ok(ExitCode::SUCCESS)
 }
 
-/// The addresses that were taken.
+/// The sockets that are bound.
 struct Listeners {
     api: TcpListener,
-    /// What the API is served within.
+    /// TLS for the API, if it is configured.
     tls: Option<Arc<Tls>>,
     ops: TcpListener,
 }
@@ -72,12 +72,12 @@ async fn open(config: &Config, tls: Option<Arc<Tls>>) -> Result<(Listeners, Stor
     }
     tracing::info!("{}", wiring::migration_summary(migrated));
     if !database.claim_serving() {
-        tracing::warn!("another server runs over this SQLite database: several need PostgreSQL and a bucket");
+        tracing::warn!("another server runs over this SQLite database: several servers need PostgreSQL and a bucket");
     }
     Ok((Listeners { api, tls, ops }, Stores { database, blobs }))
 }
 
-/// Applies the fleet file. No signal comes between: a key that is issued and not printed is lost.
+/// Applies the fleet file. A signal must not interrupt this: a key that is issued and not printed is lost.
 async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
     if let Some(fleet) = fleet {
         let (service, failed) = (wiring::fleet_service(database), "cannot apply the fleet file");

@@ -364,6 +364,16 @@ async fn a_failing_directory_is_a_store_failure() {
     }
 }
 
+/// An overloaded directory says nothing about the credentials: it must not count as a failed authentication.
+#[tokio::test]
+async fn an_overloaded_directory_is_no_wrong_credential() {
+    let mut directory = MockCredentialDirectory::new();
+    directory.expect_find_key_holder().returning(|_| Err(StoreError::Overloaded));
+    let service = AccessService::new(Arc::new(directory));
+    let refused = service.authenticate(&sent("ann-key", "", "SN-1", "9.0"), CredentialMessages::Common).await;
+    assert!(!refused.expect_err("the directory is overloaded").is_wrong());
+}
+
 /// Decisions A2–A5: every combination of headers, against the rules as they are worded.
 #[tokio::test]
 async fn every_combination_is_answered_as_the_rules_are_worded() {
