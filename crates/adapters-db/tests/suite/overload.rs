@@ -118,7 +118,7 @@ async fn the_writer_has_a_connection_of_its_own_and_makes_a_new_one_when_it_is_e
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_answers_fewer_than_ask_turns_the_others_away_and_stays_ready() {
-    const ASKING: usize = 40_000;
+    const ASKING: usize = 100_000;
     let test = postgres().await;
     // One connection: many times as many ask as it answers in the time.
     let config = DatabaseConfig { max_connections: 1, ..config(&test.url) };
