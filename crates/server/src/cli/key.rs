@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::listing::{Listing, Record};
 use super::output::{self, Out};
 use super::query::{self, QueryOptions};
-use super::table::{Cell, Column};
+use super::table::{Cell, Column, escape};
 use crate::config::Config;
 use crate::wiring::{self, Missing};
 use adapters_db::Database;
@@ -95,14 +95,15 @@ async fn revoke_one(keys: &dyn KeyRegistry, text: &str) -> Result<()> {
         _ => bail!("there is no key {text}"),
     };
     let (id, is_changed) = (key.id, keys.revoke(key.id, wiring::clock().now()).await?);
-    let (user, organization) = (&key.user, &key.organization);
-    let others = all.iter().filter(|other| (&other.user, &other.organization) == (user, organization));
+    let others = all.iter().filter(|other| (&other.user, &other.organization) == (&key.user, &key.organization));
     let valid = others.filter(|other| other.id != id && other.revoked.is_none()).count();
+    let (user, organization) = (escape(&key.user), escape(&key.organization));
     let done = if is_changed { "revoked key" } else { "revoked before: key" };
     output::line(&format!("{done} {id} of {user} of {organization}; valid keys of the user: {valid}"))
 }
 
 fn summary(revoked: u64, organization: &str, user: &str) -> String {
+    let (user, organization) = (escape(user), escape(organization));
     match revoked {
         0 => format!("revoked 0 keys of {user} of {organization}: the user had none that was valid"),
         1 => format!("revoked 1 key of {user} of {organization}"),
@@ -189,5 +190,11 @@ mod tests {
         let line: Value = serde_json::from_str(shown(Some("Ann"), true).await.trim()).unwrap();
         assert_eq!((&line["user"], &line["revoked"]), (&"Ann".into(), &Value::Null));
         assert_eq!(line["last_used"], at(30).to_string());
+    }
+
+    #[test]
+    fn names_control_no_terminal() {
+        let text = summary(1, "Acme\u{1b}]0;owned\u{7}", "Ann\r\n");
+        assert!(!text.chars().any(char::is_control), "{text:?}");
     }
 }

@@ -177,15 +177,21 @@ impl Named {
     }
 }
 
-/// The one record of this kind that an operator names, by its GUID or by its name without case.
+/// The one record of this kind that an operator names, by its GUID or else by its name without case.
 fn find(fleet: &Fleet, kind: Kind, text: &str) -> Result<Named> {
     let (guid, name) = (ComputerGuid::parse(text).map(ComputerGuid::as_uuid), Folded::of(text));
     let mut found = Vec::new();
     for organization in &fleet.organizations {
         for (record, of_record, label) in records(organization, kind) {
-            if Some(of_record) == guid || Folded::of(&label) == name {
-                found.push(Named { organization: organization.name.clone(), record, name: label });
+            let is_guid = Some(of_record) == guid;
+            if !is_guid && Folded::of(&label) != name {
+                continue;
             }
+            let named = Named { organization: organization.name.clone(), record, name: label };
+            if is_guid {
+                return Ok(named);
+            }
+            found.push(named);
         }
     }
     let word = kind.word();
@@ -252,5 +258,13 @@ mod tests {
         let ambiguous = find(&fleet, Kind::Device, "Latex 1").unwrap_err().to_string();
         assert!(ambiguous.contains(&acme_records().device.to_string()), "{ambiguous}");
         assert!(ambiguous.ends_with("give its GUID or --organization"), "{ambiguous}");
+    }
+
+    #[test]
+    fn a_guid_wins_over_a_name() {
+        let (mut fleet, own) = (a_fleet(), acme_records());
+        fleet.organizations[1].devices[0].name = Some(own.device.to_string());
+        let found = find(&fleet, Kind::Device, &own.device.to_string()).unwrap();
+        assert_eq!((found.record, &*found.organization), (FleetRecord::Device(own.device), ACME));
     }
 }
