@@ -19,7 +19,7 @@ const FIRST: u64 = 128;
 const MOST: u64 = 1024;
 
 /// A page may have to pass over many rows that don't match, so it may take this many times as long as a lookup.
-const TIMEOUT_FACTOR: u32 = 12;
+pub(crate) const TIMEOUT_FACTOR: u32 = 12;
 
 /// A row and the memory that it takes.
 pub(crate) trait PageRow: FromQueryResult {

@@ -30,7 +30,7 @@ const WRITERS: &str = "SELECT virtualtransaction FROM pg_locks
 /// Pause while the transactions of the beginning end.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long they may take, in patiences of a look-up.
+/// How long they may take, in timeouts of a lookup.
 const TIMEOUT_FACTOR: u32 = 12;
 
 /// Who follows the log.

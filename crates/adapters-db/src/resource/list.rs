@@ -8,6 +8,7 @@ use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::entity::resource::{Column, Entity};
 use crate::error::unavailable;
+use crate::page::{BUDGET, TIMEOUT_FACTOR};
 use crate::text_head::{head, head_of};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -29,12 +30,6 @@ use std::sync::Arc;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use uuid::Uuid;
-
-/// Bytes of one page.
-const PAGE: usize = 1024 * 1024;
-
-/// A page may have to pass over many resources of other types, so it may take this many times as long as a lookup.
-const TIMEOUT_FACTOR: u32 = 12;
 
 /// Most types in a query. If more are given, the query reads all resources, and this process compares the types.
 const MAX_TYPES: usize = 16;
@@ -133,13 +128,13 @@ struct Page {
     is_last: bool,
 }
 
-/// Up to [`PAGE`] bytes of rows, only of `types` if they are given.
+/// Up to [`BUDGET`] bytes of rows, only of `types` if they are given.
 async fn next_page(
     rows: &mut (impl Stream<Item = Result<QueryResult, DbErr>> + Unpin),
     types: Option<&Types>,
 ) -> Result<Page, DbErr> {
     let (mut page, mut bytes) = (Vec::new(), 0);
-    while bytes < PAGE {
+    while bytes < BUDGET {
         let Some(row) = rows.try_next().await? else {
             return Ok(Page { rows: page, is_last: true });
         };
@@ -189,7 +184,7 @@ async fn spool_rows(spool: Spool) -> Result<BoxStream<'static, Result<Row, Store
 
 fn spooled_page(file: &mut impl BufRead) -> io::Result<Vec<Row>> {
     let (mut rows, mut bytes, mut line) = (Vec::new(), 0, String::new());
-    while bytes < PAGE && file.read_line(&mut line)? > 0 {
+    while bytes < BUDGET && file.read_line(&mut line)? > 0 {
         let (guid, resource_type, checksum, name) = serde_json::from_str::<(String, String, String, String)>(&line)?;
         let guid = Uuid::parse_str(&guid).map_err(io::Error::other)?;
         let row = Row { guid, resource_type, checksum, name };

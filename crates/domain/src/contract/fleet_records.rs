@@ -169,7 +169,7 @@ pub async fn what_is_retired_is_shown_and_left_alone_by_a_file(stores: &Stores) 
     Ok(())
 }
 
-/// A key would let nobody in.
+/// A key would be refused.
 pub async fn a_retired_user_gets_no_key(stores: &Stores) -> Kept {
     two_organizations(stores).await?;
     let max = User { name: "Max".to_owned(), mis_key: None };
@@ -194,10 +194,10 @@ pub async fn only_own_records_are_retired(stores: &Stores) -> Kept {
     two_organizations(stores).await?;
     for record in records().into_iter().chain([FleetRecord::User("Ann".to_owned())]) {
         let refused = stores.records.set_retired(ZENITH, &record, Some(at(1))).await;
-        let Err(RegistryError::Conflict(FleetConflict::NotFound { record: told })) = refused else {
+        let Err(RegistryError::Conflict(FleetConflict::NotFound { record: reported })) = refused else {
             panic!("{refused:?}");
         };
-        assert_eq!(told, format!("{record} of \"{ZENITH}\""));
+        assert_eq!(reported, format!("{record} of \"{ZENITH}\""));
     }
     assert!(organization(stores).await?.retired.is_empty());
     Ok(())

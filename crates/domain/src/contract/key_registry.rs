@@ -15,14 +15,14 @@ pub async fn keys_are_listed_by_organization_user_and_age(stores: &Stores) -> Ke
     stores.fleet_registry.add_key(&second_key(), at(10)).await?;
     stores.fleet_registry.revoke_keys(ACME, "Bob", at(20)).await?;
     let listed = stores.keys.list(None).await?;
-    let told: Vec<_> = listed.iter().map(|key| (&*key.organization, &*key.user, key.id, key.issued)).collect();
+    let reported: Vec<_> = listed.iter().map(|key| (&*key.organization, &*key.user, key.id, key.issued)).collect();
     let expected = [
         (ACME, "Ann", id(ANN_KEY), at(0)),
         (ACME, "Ann", id(SECOND), at(10)),
         (ACME, "Bob", id(BOB_KEY), at(0)),
         (ZENITH, "Zoe", id(ZOE_KEY), at(0)),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let revoked: Vec<_> = listed.iter().map(|key| key.revoked).collect();
     assert_eq!(revoked, [None, None, Some(at(20)), None]);
     assert!(listed.iter().all(|key| key.last_used.is_none()));

@@ -56,7 +56,7 @@ fn check(organization: &FleetOrganization, path: &str) -> Result<(), FleetFileEr
         None => Ok(()),
         Some(place) => {
             let path = format!("{path}.computers[{place}].serial_number");
-            Err(FleetFileError::new(path, "is required beside a hardware_hash"))
+            Err(FleetFileError::new(path, "is required with a hardware_hash"))
         }
     }
 }

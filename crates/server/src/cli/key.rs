@@ -58,31 +58,37 @@ pub(super) struct Revoked {
 }
 
 pub(super) async fn run(config: &Config, command: KeyCommand) -> Result<ExitCode, Failure> {
-    if let KeyCommand::List { query: asked, user } = &command {
-        return query::run(config, async |database, out| {
-            list(&database.fleet_registry(), asked, user.as_deref(), out).await
-        })
-        .await;
+    match command {
+        KeyCommand::List { query: asked, user } => {
+            query::run(config, async |database, out| {
+                list(&database.fleet_registry(), &asked, user.as_deref(), out).await
+            })
+            .await
+        }
+        KeyCommand::Issue(holder) => change(config, async |database| issue(database, &holder).await).await,
+        KeyCommand::Revoke(revoked) => change(config, async |database| revoke(database, revoked).await).await,
     }
+}
+
+async fn change(config: &Config, work: impl AsyncFnOnce(&Database) -> Result<()>) -> Result<ExitCode, Failure> {
     let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
-    let done = execute(&database, command).await;
+    let done = work(&database).await;
     wiring::close(database).await;
     done?;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn execute(database: &Database, command: KeyCommand) -> Result<()> {
-    let fleet = wiring::fleet_service(database);
-    match command {
-        KeyCommand::List { .. } => Ok(()),
-        KeyCommand::Issue(holder) => output::key(&fleet.issue_key(&holder.organization, &holder.user).await?),
-        KeyCommand::Revoke(Revoked { id: Some(id), .. }) => revoke_one(&database.fleet_registry(), &id).await,
-        KeyCommand::Revoke(Revoked { organization, user, .. }) => {
-            let (organization, user) = (organization.unwrap_or_default(), user.unwrap_or_default());
-            let revoked = fleet.revoke_keys(&organization, &user).await?.revoked;
-            output::line(&summary(revoked, &organization, &user))
-        }
+async fn issue(database: &Database, holder: &Holder) -> Result<()> {
+    output::key(&wiring::fleet_service(database).issue_key(&holder.organization, &holder.user).await?)
+}
+
+async fn revoke(database: &Database, revoked: Revoked) -> Result<()> {
+    if let Some(id) = revoked.id {
+        return revoke_one(&database.fleet_registry(), &id).await;
     }
+    let (organization, user) = (revoked.organization.unwrap_or_default(), revoked.user.unwrap_or_default());
+    let revoked = wiring::fleet_service(database).revoke_keys(&organization, &user).await?.revoked;
+    output::line(&summary(revoked, &organization, &user))
 }
 
 async fn revoke_one(keys: &dyn KeyRegistry, text: &str) -> Result<()> {

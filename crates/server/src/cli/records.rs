@@ -31,7 +31,7 @@ pub(super) enum UserCommand {
         #[command(flatten)]
         names: Names,
     },
-    /// Remove a user: the keys let nobody in any more, the data stays
+    /// Remove a user: the keys are refused from now on, the data stays
     Remove(OfOrganization),
     /// Bring a removed user back, with the former keys
     Restore(OfOrganization),

@@ -233,7 +233,7 @@ fn a_hardware_hash_needs_its_serial_number() {
     let computer = |members: &str| organization(&format!(",\"computers\":[{{\"guid\":\"{GUID}\",{members}}}]"));
     let serial_number = "organizations[0].computers[0].serial_number";
     let alone = wrong(&computer("\"hardware_hash\":\"HH-0001\""));
-    assert_eq!(alone, format!("{serial_number}: is required beside a hardware_hash"));
+    assert_eq!(alone, format!("{serial_number}: is required with a hardware_hash"));
     assert!(read_fleet(computer("\"serial_number\":\"SN-1000\"").as_bytes()).is_ok());
     // Decision A8: white space around a header's value is not part of it, so that these would never match.
     for members in ["\"serial_number\":\" SN-1000\"", "\"hardware_hash\":\"HH\\n\",\"serial_number\":\"SN-1000\""] {
