@@ -3,10 +3,12 @@
 pub mod access;
 pub mod blob;
 pub mod body;
+pub mod call_stack;
 pub mod caller;
 pub mod checksum;
 pub mod clock;
 pub mod crash_report;
+pub mod crash_signature;
 pub mod detail;
 pub mod device_status;
 pub mod error;

@@ -56,30 +56,30 @@ impl CrashList<'_> {
         CrashRecord {
             organization: self.organizations.name(organization).to_owned(),
             computer_name: computer.map(|computer| computer.name.clone()),
-            stack: self.stack_line(report.id).await,
+            signature: self.signature(report.id).await,
             report,
         }
     }
 
-    /// The first meaningful line of the call stack. A content that can't be read doesn't end the list.
-    async fn stack_line(&self, id: CrashReportId) -> String {
-        let line = async {
+    /// The signature of the call stack. A content that can't be read doesn't end the list.
+    async fn signature(&self, id: CrashReportId) -> String {
+        let signature = async {
             let report = self.inspection.find_crash_report(id).await?.map(|(_, report)| report);
             let parts = report.iter().flat_map(|report| &report.parts);
             match parts.into_iter().find(|part| part.place == PartRole::CallStack) {
-                Some(part) => stack::first_line(content(self.blobs, part).await?).await,
+                Some(part) => Ok(stack::signature(content(self.blobs, part).await?).await?.text),
                 None => Ok(String::new()),
             }
         };
-        line.await.unwrap_or_else(|error| format!("({error})"))
+        signature.await.unwrap_or_else(|error: anyhow::Error| format!("({error})"))
     }
 }
 
-/// A crash report with the names of its organization and its computer, and a line of its call stack.
+/// A crash report with the names of its organization and its computer, and its signature.
 struct CrashRecord {
     organization: String,
     computer_name: Option<String>,
-    stack: String,
+    signature: String,
     report: CrashReport<PartsTotal>,
 }
 
@@ -94,12 +94,12 @@ const COLUMNS: [Column; 11] = [
     Column::text("COMPUTER"),
     Column::optional("PARTS"),
     Column::optional("SIZE"),
-    Column::text("STACK"),
+    Column::text("SIGNATURE"),
 ];
 
 impl Record for CrashRecord {
     fn cells(&self) -> Vec<Cell> {
-        let Self { organization, computer_name, stack, report } = self;
+        let Self { organization, computer_name, signature, report } = self;
         let computer = computer_name.clone().or_else(|| report.computer.map(|guid| guid.to_string()));
         vec![
             Cell::new(report.received.to_string()),
@@ -112,7 +112,7 @@ impl Record for CrashRecord {
             Cell::new(computer.unwrap_or_default()),
             Cell::new(report.parts.count.to_string()),
             Cell::new(values::size(report.parts.size)),
-            Cell::new(stack),
+            Cell::new(signature),
         ]
     }
 
@@ -121,7 +121,7 @@ impl Record for CrashRecord {
         json["computer_name"] = self.computer_name.clone().into();
         json["parts"] = self.report.parts.count.into();
         json["size"] = self.report.parts.size.into();
-        json["stack"] = self.stack.clone().into();
+        json["signature"] = self.signature.clone().into();
         json
     }
 }

@@ -4,7 +4,9 @@ use crate::cli::output::Out;
 use crate::cli::table::push_escaped;
 use anyhow::Result;
 use domain::blob::ByteStream;
-use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use domain::call_stack::{MAX_TEXT, decode, encoding_of, parse};
+use domain::crash_signature::{Signature, sign};
+use encoding_rs::Decoder;
 use futures_util::TryStreamExt;
 
 /// Bytes of text that one line of JSON holds at most.
@@ -12,9 +14,6 @@ const MAX_JSON_TEXT: usize = 16 * 1024 * 1024;
 
 /// Bytes by which the encoding is recognized.
 const HEAD: usize = 4096;
-
-/// Characters of the line that stands for a stack.
-const MAX_LINE: usize = 200;
 
 /// Blanks that a tabulator is shown as.
 const TAB: &str = "    ";
@@ -52,13 +51,16 @@ pub(super) async fn text(content: ByteStream) -> Result<String> {
     Ok(whole)
 }
 
-/// The first line that says something: not blank, and no heading such as `Call stack:`.
-pub(super) async fn first_line(content: ByteStream) -> Result<String> {
-    let piece = Text::of(content).next().await?.unwrap_or_default();
-    let mut lines = piece.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
-    let first = lines.clone().next().unwrap_or_default();
-    let line = lines.find(|line| !line.ends_with(':')).unwrap_or(first);
-    Ok(line.chars().take(MAX_LINE).collect())
+/// The signature of a call stack (decision I4).
+pub(super) async fn signature(mut content: ByteStream) -> Result<Signature> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = content.try_next().await? {
+        bytes.extend_from_slice(&chunk[..chunk.len().min(MAX_TEXT - bytes.len())]);
+        if bytes.len() == MAX_TEXT {
+            break;
+        }
+    }
+    Ok(sign(&parse(&decode(&bytes)), None))
 }
 
 /// A stream of bytes, decoded. What is malformed in its encoding becomes U+FFFD.
@@ -93,22 +95,6 @@ impl Text {
         // The text has room for all of it, so that one call decodes it.
         let _ = decoder.decode_to_string(&bytes, &mut text, self.is_ended);
         Ok(Some(text))
-    }
-}
-
-/// The encoding of a text by its beginning: that of its byte-order mark; UTF-16 where bytes are zero, since no text has
-/// U+0000; UTF-8; else Windows-1252.
-fn encoding_of(head: &[u8]) -> &'static Encoding {
-    if let Some((encoding, _)) = Encoding::for_bom(head) {
-        return encoding;
-    }
-    let zeros = |offset| head.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
-    match zeros(0).cmp(&zeros(1)) {
-        std::cmp::Ordering::Less => UTF_16LE,
-        std::cmp::Ordering::Greater => UTF_16BE,
-        // The last character may continue after the head.
-        std::cmp::Ordering::Equal if head.len() - Encoding::utf8_valid_up_to(head) < 4 => UTF_8,
-        std::cmp::Ordering::Equal => WINDOWS_1252,
     }
 }
 
@@ -159,15 +145,15 @@ mod tests {
         assert_eq!(printed(b"Gr\xF6\xDFe 12 \x80\r\n", 3).await, "Größe 12 €\n");
     }
 
+    /// Decision I4.
     #[tokio::test]
-    async fn the_first_meaningful_line_stands_for_a_stack() {
+    async fn a_signature_stands_for_a_stack() {
         for (stack, expected) in [
-            ("\n  \r\nCall stack:\r\n----\r\n  at main.cpp:12 \r\nat b()", "at main.cpp:12"),
-            ("Thread 0:\n", "Thread 0:"),
-            ("", ""),
-            ("\n \n", ""),
+            ("Signal 11\n#0  abort ()\n#1  0x00f1 in Page::draw (this=0x1) at page.cpp:12\n", "Page::draw"),
+            ("\n  \r\nCrash at page 12\r\n", "Crash at page #"),
+            ("\n \n", "empty call stack"),
         ] {
-            assert_eq!(first_line(stream(stack.as_bytes(), 4)).await.unwrap(), expected);
+            assert_eq!(signature(stream(stack.as_bytes(), 4)).await.unwrap().text, expected);
         }
     }
 

@@ -28,7 +28,7 @@ async fn crash_reports_are_listed_shown_and_saved_beside_the_server() {
     assert!(lines(&site, &["crashes", "list", "--json", "--to", "2026-01-01T00:00Z"]).is_empty());
     let computer = ["crashes", "list", "--json", "--computer", "6f9619ff-8b86-d011-b42d-00c04fc964ff"];
     assert!(lines(&site, &computer).is_empty(), "they were sent with a key alone");
-    assert_eq!((&newest["stack"], &newest["computer_name"]), (&json!("Crash in Größe()"), &json!(null)));
+    assert_eq!((&newest["signature"], &newest["computer_name"]), (&json!("Crash in Größe()"), &json!(null)));
     assert_eq!(lines(&site, &["crashes", "list", "--json", "--limit", "1"]).len(), 1);
     assert_eq!(lines(&site, &["crashes", "show", &id[..10], "--json"])[0]["id"], json!(id));
     let table = site.run("crashes list").succeeded();

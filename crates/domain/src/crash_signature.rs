@@ -1,0 +1,6 @@
+//! What reports of the same fault have in common (decision I4).
+
+mod rules;
+mod sign;
+
+pub use sign::{ALGORITHM, Basis, ExplainedFrame, FrameRole, MAX_SIGNATURE, Signature, SignedFrame, sign};
