@@ -58,10 +58,10 @@ fn check((outcome, report, contents): &Left) {
         list.sort_unstable();
     }
     assert_eq!((sizes, sums), (kept, found));
-    for place in [PartRole::CallStack, PartRole::Xml, PartRole::Dump] {
-        let taken = report.parts.iter().filter(|part| part.place == place).count();
-        assert!(taken <= 1, "{place:?} is taken {taken} times");
-        assert!(place != PartRole::CallStack || taken == 1, "a report has a call stack");
+    for role in [PartRole::CallStack, PartRole::Xml, PartRole::Dump] {
+        let taken = report.parts.iter().filter(|part| part.role == role).count();
+        assert!(taken <= 1, "there are {taken} of {role:?}");
+        assert!(role != PartRole::CallStack || taken == 1, "a report has a call stack");
     }
     for part in &report.parts {
         let texts = [&part.name, &part.file_name, &part.content_type];

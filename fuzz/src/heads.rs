@@ -8,7 +8,7 @@ use domain::fleet::FleetRegistry;
 use domain::testing::{ACME, ACME_HASH, ANN_KEY, BOB_KEY, InMemoryStore, ZENITH, ZENITH_HASH, ZOE_KEY, a_fleet, at};
 use domain::timestamp::Timestamp;
 use futures_executor::block_on;
-use http_actix::Network;
+use http_actix::parse_network;
 use http_actix::fuzzing::{Answered, Head};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
@@ -50,8 +50,8 @@ fn callers(head: &Head) {
         assert!(is_elsewhere || !shown.contains(secret), "a credential is shown");
     }
     let access = AccessService::new(FLEET.clone());
-    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-        match block_on(access.authenticate(&sent, wording)).map_err(|error| error.failure) {
+    for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+        match block_on(access.authenticate(&sent, messages)).map_err(|error| error.failure) {
             Ok(caller) => {
                 let own: [&str; 3] = match caller.organization_name.as_str() {
                     ACME => [ANN_KEY, BOB_KEY, ACME_HASH],
@@ -113,7 +113,7 @@ fn body(head: &Head) {
 /// What a client says of itself counts only where a trusted proxy hands it on.
 fn client(head: &Head) {
     let peer = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
-    let [proxy, other] = ["192.0.2.7", "198.51.100.0/24"].map(|text| Network::parse(text).expect("an address"));
+    let [proxy, other] = ["192.0.2.7", "198.51.100.0/24"].map(|text| parse_network(text).expect("an address"));
     assert_eq!(head.client(peer, &[]), peer);
     assert_eq!(head.client(peer, &[other]), peer);
     let named = head.client(peer, &[proxy]);

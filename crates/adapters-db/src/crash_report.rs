@@ -78,7 +78,7 @@ fn new_rows(organization: OrganizationId, report: NewCrashReport) -> CrashReport
     let part = |(position, part): (i32, CrashPart)| crash_part::Model {
         report_id: id,
         position,
-        place: part.place.as_str().to_owned(),
+        place: part.role.as_str().to_owned(),
         name: part.name,
         file_name: part.file_name,
         content_type: part.content_type,
@@ -127,7 +127,7 @@ fn stored(row: crash_report::Model, parts: Vec<crash_part::Model>) -> Result<Sto
     let owner = Owner { what: "crash report", id: &id };
     let part = |part: crash_part::Model| {
         Ok::<_, StoreError>(CrashPart {
-            place: owner.need(PartRole::parse(&part.place))?,
+            role: owner.need(PartRole::parse(&part.place))?,
             name: part.name,
             file_name: part.file_name,
             content_type: part.content_type,

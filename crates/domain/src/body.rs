@@ -4,6 +4,9 @@ use crate::error::{Failure, Reason};
 use async_trait::async_trait;
 use bytes::Bytes;
 
+/// Most parts of a body: each part takes memory, however small it is.
+pub const MAX_PARTS: usize = 1000;
+
 /// The parts of a request body, in the order in which they arrive.
 ///
 /// Nothing is buffered beyond one chunk: what isn't pulled keeps the sender waiting.
@@ -47,6 +50,9 @@ pub enum BodyError {
     /// Over a limit (decision R3).
     #[error("{0}")]
     TooLarge(String),
+    /// An encoded body decodes to far more bytes than were sent, and isn't decoded any further (ADR 7).
+    #[error("{0}")]
+    DecodedTooLarge(String),
     /// The client sent nothing for too long (decision R3).
     #[error("{0}")]
     TimedOut(String),
@@ -56,7 +62,7 @@ impl From<BodyError> for Failure {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Malformed(detail) => Reason::NotProperlyFormatted.because(detail),
-            BodyError::TooLarge(detail) => Reason::BodyTooLarge.because(detail),
+            BodyError::TooLarge(detail) | BodyError::DecodedTooLarge(detail) => Reason::BodyTooLarge.because(detail),
             BodyError::TimedOut(detail) => Reason::BodyTimedOut.because(detail),
         }
     }

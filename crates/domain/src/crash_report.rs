@@ -3,8 +3,8 @@
 mod blank;
 mod command;
 mod model;
-mod places;
 mod repository;
+mod roles;
 mod service;
 
 pub use command::AddCrashReport;

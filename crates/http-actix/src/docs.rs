@@ -1,9 +1,9 @@
 //! The OpenAPI document, and Swagger UI that shows it in a browser. Its pages load nothing from other servers, and the
 //! policy that goes with the first one makes browsers hold to that.
 
-use crate::answer::Format;
 use crate::error::ApiError;
 use crate::middleware::context::RequestContext;
+use crate::response::Format;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::Path;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
@@ -26,8 +26,7 @@ pub(crate) async fn index(request: HttpRequest) -> HttpResponse {
     let has_slash = RequestContext::of(&request).path().ends_with('/');
     let (document, here) = if has_slash { ("../openapi.json", "") } else { ("openapi.json", "docs/") };
     let page = include_str!("docs/index.html").replace("{document}", document).replace("{here}", here);
-    let mut answer = page_of("text/html; charset=utf-8");
-    answer.insert_header((CONTENT_SECURITY_POLICY, POLICY)).body(page)
+    page_of("text/html; charset=utf-8").insert_header((CONTENT_SECURITY_POLICY, POLICY)).body(page)
 }
 
 pub(crate) async fn start() -> HttpResponse {
@@ -44,15 +43,15 @@ pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> 
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
         Cow::Owned(bytes) => bytes.into(),
     };
-    let mut answer = page_of(&content_type);
+    let mut response = page_of(&content_type);
     if gzpipped {
-        answer.insert_header((CONTENT_ENCODING, "gzip"));
+        response.insert_header((CONTENT_ENCODING, "gzip"));
     }
-    Ok(answer.body(bytes))
+    Ok(response.body(bytes))
 }
 
 fn page_of(content_type: &str) -> HttpResponseBuilder {
-    let mut answer = HttpResponse::Ok();
-    answer.content_type(content_type).insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
-    answer
+    let mut response = HttpResponse::Ok();
+    response.content_type(content_type).insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    response
 }

@@ -1,7 +1,7 @@
 //! The one table from errors to responses: status, message and detail (interface part 7, decisions R3, R4, R11).
 
-use crate::answer::{Format, Message};
-use crate::uploads::Full;
+use crate::response::{Format, Message};
+use crate::uploads::LimitReached;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_RANGE, HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpResponse, ResponseError};
@@ -33,7 +33,7 @@ pub(crate) enum ApiError {
     /// Requests of this client have failed to authenticate too often (ADR 42).
     Throttled { wait: Duration },
     /// Too many uploads run, and none ended in time (ADR 43).
-    TooManyUploads { full: Full },
+    TooManyUploads { limit: LimitReached },
     /// A store that is needed can't be reached.
     NotReady,
 }
@@ -50,9 +50,9 @@ impl From<StoreError> for ApiError {
     }
 }
 
-impl From<Full> for ApiError {
-    fn from(full: Full) -> Self {
-        Self::TooManyUploads { full }
+impl From<LimitReached> for ApiError {
+    fn from(limit: LimitReached) -> Self {
+        Self::TooManyUploads { limit }
     }
 }
 
@@ -96,17 +96,16 @@ impl ApiError {
     }
 
     pub(crate) fn status(&self) -> StatusCode {
-        self.answer().0
+        self.status_and_message().0
     }
 
     pub(crate) fn message(&self) -> &'static str {
-        self.answer().1
+        self.status_and_message().1
     }
 
-    /// Status and message.
-    pub(crate) fn answer(&self) -> (StatusCode, &'static str) {
+    fn status_and_message(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal_answer(*reason),
+            Self::Failure(Failure::Refused(Refusal { reason, .. })) => refusal_status_and_message(*reason),
             Self::Failure(Failure::Store(_)) => (StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),
             Self::MethodNotAllowed { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"),
@@ -124,10 +123,12 @@ impl ApiError {
             Self::MethodNotAllowed { allow } => format!("this path takes {allow}").into(),
             Self::RangeNotSatisfiable { size } => format!("the file has {size} bytes").into(),
             Self::Throttled { .. } => "too many requests from this address failed to authenticate".into(),
-            Self::TooManyUploads { full: Full::Organization } => {
+            Self::TooManyUploads { limit: LimitReached::Organization } => {
                 "the organization has too many uploads under way; send it again later".into()
             }
-            Self::TooManyUploads { full: Full::All } => "too many uploads are under way; send it again later".into(),
+            Self::TooManyUploads { limit: LimitReached::All } => {
+                "too many uploads are under way; send it again later".into()
+            }
             Self::Failure(Failure::Store(_)) | Self::NotReady => "".into(),
         }
     }
@@ -188,7 +189,7 @@ fn whole_seconds(wait: Duration) -> HeaderValue {
 
 /// Status and message of each refusal, byte for byte as part 7 of the interface and the decisions
 /// give them.
-fn refusal_answer(reason: Reason) -> (StatusCode, &'static str) {
+fn refusal_status_and_message(reason: Reason) -> (StatusCode, &'static str) {
     const BAD: StatusCode = StatusCode::BAD_REQUEST;
     const UNAUTHORIZED: StatusCode = StatusCode::UNAUTHORIZED;
     const MISSING: StatusCode = StatusCode::NOT_FOUND;

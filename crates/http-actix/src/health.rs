@@ -1,8 +1,8 @@
 //! Is the server running, is it ready, how is it doing?
 
-use crate::answer::{Format, Message};
 use crate::error::ApiError;
 use crate::openapi::responses::{Responses, error_responses, refusals};
+use crate::response::{Format, Message};
 use crate::services::Readiness;
 use actix_web::HttpResponse;
 use actix_web::web::Data;

@@ -7,28 +7,27 @@
 //! A request passes [`middleware`] (path, log, authentication), [`extract`] (the body) and one handler in
 //! [`log`], [`resource`] or [`device`]. Errors become responses in [`error`].
 
-mod answer;
 mod device;
 mod docs;
 mod error;
 mod extract;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
+#[path = "../fuzzing.rs"]
 pub mod fuzzing;
 mod health;
-mod list;
 mod log;
 mod middleware;
 pub mod openapi;
 mod resource;
+mod response;
 mod routes;
-mod run;
 mod server;
 mod services;
 mod uploads;
 
-pub use middleware::client::Network;
+pub use middleware::client::{Network, parse_network};
 pub use routes::configure;
-pub use server::{HttpConfig, Serving, ServingHandle, serve};
+pub use server::{DRAIN_TIME, HttpConfig, Serving, ServingHandle, serve};
 pub use services::{Readiness, RefusalSink, Services, Settings};
 pub use uploads::{UploadBounds, UploadLimit};

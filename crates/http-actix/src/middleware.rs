@@ -5,4 +5,4 @@ pub(crate) mod client;
 pub(crate) mod context;
 pub(crate) mod path;
 pub(crate) mod request_log;
-pub(crate) mod trace;
+pub(crate) mod unread_body;

@@ -103,7 +103,7 @@ fn name_message(response: &mut Response) {
     }
 }
 
-/// The headers that many answers carry.
+/// The headers that many responses carry.
 fn shared_headers() -> [(&'static str, Header); 3] {
     let header = |text, schema| HeaderBuilder::new().description(Some(text)).schema(Some(schema)).build();
     let text = || ObjectBuilder::new().schema_type(Type::String);

@@ -3,6 +3,7 @@
 use crate::health::Metrics;
 use crate::middleware::path::normalize_path;
 use crate::middleware::request_log::log_request;
+use crate::middleware::unread_body::{discard_unread_body, on_connect};
 use crate::routes::{configure, configure_ops};
 use crate::services::{Services, Settings};
 use actix_web::dev::{Server, ServerHandle};
@@ -18,8 +19,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long running requests may take to finish when the server is stopped, in seconds.
-const DRAIN_TIME: u64 = 30;
+/// How long running requests may take to finish when the server is stopped.
+pub const DRAIN_TIME: Duration = Duration::from_secs(30);
 
 /// Connections of the operators' listener.
 const MAX_OPS_CONNECTIONS: usize = 64;
@@ -27,8 +28,8 @@ const MAX_OPS_CONNECTIONS: usize = 64;
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// How long the server reads and discards the rest of a body after an early response (decision R12).
-const LINGER: Duration = Duration::from_mins(1);
+/// How long a connection may take to close.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How to listen.
 pub struct HttpConfig {
@@ -65,16 +66,18 @@ pub fn serve(
             .configure(|config| configure(config, &services, &settings))
             .wrap(from_fn(normalize_path))
             .wrap(from_fn(log_request))
+            .wrap(from_fn(discard_unread_body))
     });
     let server = server
+        .on_connect(on_connect)
         .workers(workers)
         .max_connections((max_connections / workers).max(1))
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(read_timeout)
-        .client_disconnect_timeout(LINGER)
+        .client_disconnect_timeout(DISCONNECT_TIMEOUT)
         .tls_handshake_timeout(read_timeout)
         .tcp_nodelay(true)
-        .shutdown_timeout(DRAIN_TIME)
+        .shutdown_timeout(DRAIN_TIME.as_secs())
         .disable_signals();
     let api = match tls {
         Some(tls) => server.listen_rustls_0_23(api, ServerConfig::clone(&tls))?,
@@ -90,7 +93,7 @@ pub fn serve(
         .workers(1)
         .max_connections(MAX_OPS_CONNECTIONS)
         .keep_alive(KEEP_ALIVE)
-        .shutdown_timeout(DRAIN_TIME)
+        .shutdown_timeout(DRAIN_TIME.as_secs())
         .disable_signals()
         .listen(ops)?;
     Ok(Serving { api: api.run(), ops: ops.run() })
@@ -123,7 +126,7 @@ impl Serving {
 pub struct ServingHandle([ServerHandle; 2]);
 
 impl ServingHandle {
-    /// Stops both listeners and waits until they have ended. A graceful stop lets running requests finish for 30 seconds.
+    /// Stops both listeners and waits until they have ended. A graceful stop lets running requests finish for [`DRAIN_TIME`].
     pub fn stop(&self, is_graceful: bool) -> impl Future<Output = ()> + use<> {
         let [api, ops] = &self.0;
         join(api.stop(is_graceful), ops.stop(is_graceful)).map(drop)

@@ -1,4 +1,4 @@
-//! The use cases and the settings of the application.
+//! The use cases and the settings of the application, and how a handler runs a write.
 
 use crate::middleware::client::Network;
 use crate::uploads::UploadLimit;
@@ -9,10 +9,12 @@ use domain::access::{AccessService, Throttle};
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
+use domain::error::{Outcome, StoreError};
 use domain::limits::Limits;
 use domain::log_entry::LogService;
 use domain::refusal::NewRefusal;
 use domain::resource::ResourceService;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,14 +55,24 @@ pub struct Settings {
     pub refusals: Option<Arc<dyn RefusalSink>>,
 }
 
-/// Accepts refusals to be recorded. `refused` is called on the worker threads and must not block.
+/// Records refusals for the operator.
 pub trait RefusalSink: Send + Sync {
-    fn refused(&self, refusal: NewRefusal);
+    /// Called on the worker threads; it must not block.
+    fn record(&self, refusal: NewRefusal);
 }
 
 impl Settings {
     /// The settings of the application that serves `request`.
     pub(crate) fn of(request: &HttpRequest) -> &Data<Self> {
         request.app_data().expect("`configure` adds it")
+    }
+}
+
+/// Runs a write to completion, even if the client disconnects.
+pub(crate) async fn run_to_completion<T: 'static>(write: impl Future<Output = Outcome<T>> + 'static) -> Outcome<T> {
+    match actix_web::rt::spawn(write).await {
+        Ok(outcome) => outcome,
+        // The text of a `JoinError` would repeat the message of the panic (ADR 49).
+        Err(_) => Err(StoreError::other("the operation panicked").into()),
     }
 }

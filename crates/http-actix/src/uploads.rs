@@ -36,7 +36,7 @@ pub(crate) struct UploadPermit {
 
 /// The limit that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum LimitReached {
     Organization,
     All,
 }
@@ -54,15 +54,15 @@ impl UploadLimit {
 
     /// Waits for a permit of the organization, then for one of all uploads. So a busy organization doesn't block
     /// others.
-    pub(crate) async fn acquire(&self, organization: OrganizationId) -> Result<UploadPermit, Full> {
+    pub(crate) async fn acquire(&self, organization: OrganizationId) -> Result<UploadPermit, LimitReached> {
         let own = {
             let mut organizations = self.organizations.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(organizations.entry(organization).or_insert_with(|| semaphore(self.of_organization)))
         };
         let deadline = Instant::now() + self.max_wait;
         Ok(UploadPermit {
-            _of_organization: self.permit(own, deadline).await.ok_or(Full::Organization)?,
-            _of_all: self.permit(Arc::clone(&self.all), deadline).await.ok_or(Full::All)?,
+            _of_organization: self.permit(own, deadline).await.ok_or(LimitReached::Organization)?,
+            _of_all: self.permit(Arc::clone(&self.all), deadline).await.ok_or(LimitReached::All)?,
         })
     }
 
@@ -100,7 +100,7 @@ mod tests {
         let limit = limit(2, 0, Duration::from_millis(10));
         let [first, second] = [(); 2].map(|()| at_once(&limit, ACME));
         assert!(first.is_some() && second.is_some());
-        assert_eq!(limit.acquire(ACME).await.err(), Some(Full::Organization));
+        assert_eq!(limit.acquire(ACME).await.err(), Some(LimitReached::Organization));
         assert!(at_once(&limit, ZENITH).is_some());
         drop(first);
         assert!(at_once(&limit, ACME).is_some());
@@ -110,7 +110,7 @@ mod tests {
     async fn all_together_have_a_limit_too() {
         let limit = limit(2, 3, Duration::from_millis(10));
         let _running = [ACME, ACME, ZENITH].map(|organization| at_once(&limit, organization).unwrap());
-        assert_eq!(limit.acquire(ZENITH).await.err(), Some(Full::All));
+        assert_eq!(limit.acquire(ZENITH).await.err(), Some(LimitReached::All));
     }
 
     #[actix_web::test]

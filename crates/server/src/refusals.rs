@@ -31,7 +31,7 @@ pub(crate) struct RefusalRecorder {
 }
 
 impl RefusalSink for RefusalRecorder {
-    fn refused(&self, refusal: NewRefusal) {
+    fn record(&self, refusal: NewRefusal) {
         if self.sender.try_send(refusal).is_err() {
             self.dropped.increment(1);
         }
@@ -165,13 +165,13 @@ mod tests {
     async fn refusals_are_written_in_rounds_and_at_the_end() {
         let store = InMemoryStore::new();
         let (recorder, writer) = start(Arc::new(store.clone()));
-        recorder.refused(from("192.0.2.1"));
-        recorder.refused(from("192.0.2.1"));
+        recorder.record(from("192.0.2.1"));
+        recorder.record(from("192.0.2.1"));
         tokio::time::sleep(ROUND / 2).await;
         assert_eq!(kept(&store).await, 0);
         tokio::time::sleep(ROUND).await;
         assert_eq!(kept(&store).await, 2);
-        recorder.refused(from("192.0.2.2"));
+        recorder.record(from("192.0.2.2"));
         writer.finish().await;
         assert_eq!(kept(&store).await, 3);
     }
@@ -182,13 +182,13 @@ mod tests {
         let (recorder, writer) = start(Arc::new(store.clone()));
         store.set_failing(true);
         for number in 0..10 * WAITING {
-            recorder.refused(from(&number.to_string()));
+            recorder.record(from(&number.to_string()));
         }
         tokio::time::sleep(ROUND * 2).await;
         store.set_failing(false);
         assert_eq!(kept(&store).await, 0);
         for _ in 0..100 {
-            recorder.refused(from("192.0.2.1"));
+            recorder.record(from("192.0.2.1"));
         }
         writer.finish().await;
         assert_eq!(kept(&store).await, 20, "a round keeps a few of each owner");

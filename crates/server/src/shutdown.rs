@@ -1,15 +1,12 @@
 //! How the server ends: the signals, and the drain.
 
 use anyhow::{Context, Result, bail};
+use http_actix::DRAIN_TIME;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
-use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::sleep;
-
-/// How long running requests may take after the signal.
-const DRAIN: Duration = Duration::from_secs(30);
 
 /// SIGTERM and SIGINT. From here on they no longer end the process by themselves.
 pub(crate) struct Signals {
@@ -53,7 +50,7 @@ pub(crate) async fn drain<Stopped: Future<Output = ()>>(
     tokio::select! {
         (ended, ()) = async { tokio::join!(server, stop()) } => ended.context("the server failed while it drained")?,
         signal = signals.next() => tracing::warn!(signal, "not waiting for running requests any longer"),
-        () = sleep(DRAIN) => tracing::warn!("running requests did not end in time"),
+        () = sleep(DRAIN_TIME) => tracing::warn!("running requests did not end in time"),
     }
     tracing::info!("stopped");
     Ok(())

@@ -57,7 +57,7 @@ fn every_adr_has_the_same_form() {
 #[test]
 fn every_message_is_documented_byte_for_byte() {
     let source = read("crates/http-actix/src/error.rs");
-    let tables = ["fn answer(", "fn refusal_answer("].map(|name| {
+    let tables = ["fn status_and_message(", "fn refusal_status_and_message("].map(|name| {
         let table = source.split(name).nth(1).expect("a table of messages");
         table.split("\n    }\n\n").next().unwrap().split("\n}\n").next().unwrap()
     });

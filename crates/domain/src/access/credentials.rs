@@ -67,15 +67,15 @@ impl SentCredentials {
     }
 
     /// Whether a `MisKey` was sent, and a `HardwareHash`, whatever they are worth.
-    pub(super) fn are_there(&self) -> [bool; 2] {
+    pub(super) fn are_sent(&self) -> [bool; 2] {
         [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)
     }
 
     /// A digest of the values that must be valid together: both credentials, and the `SerialNumber` with a
     /// `HardwareHash` (decision A1). `None` if no credential was sent.
     pub(super) fn fingerprint(&self) -> Option<CredentialDigest> {
-        let [_, hardware_hash] = self.are_there();
-        if self.are_there() == [false; 2] {
+        let [_, hardware_hash] = self.are_sent();
+        if self.are_sent() == [false; 2] {
             return None;
         }
         let serial_number = if hardware_hash { &self.serial_number[..] } else { &[] };

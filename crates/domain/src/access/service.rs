@@ -33,6 +33,12 @@ pub struct AuthenticationFailure {
 }
 
 impl AuthenticationFailure {
+    /// The `HardwareHash` is registered, but doesn't authenticate this request.
+    fn of_computer(found: &RegisteredComputer, reason: Reason, detail: &str) -> Self {
+        let computer = ClaimedComputer { organization: found.organization, guid: found.computer.guid };
+        Self { failure: reason.because(detail), computer: Some(computer) }
+    }
+
     /// Whether a credential was looked up and isn't valid. A failed or overloaded store, and another header that is
     /// missing, say nothing about the credentials.
     #[must_use]
@@ -81,29 +87,29 @@ impl AccessService {
         Self { directory, key_uses: None }
     }
 
-    /// Notes the uses of valid keys there.
+    /// Records the uses of valid keys in `key_uses`.
     #[must_use]
     pub fn noting(self, key_uses: Arc<KeyUses>) -> Self {
         Self { key_uses: Some(key_uses), ..self }
     }
 
-    /// The caller to whom these headers belong, or the refusal that `wording` gives.
+    /// The caller to whom these headers belong, or the refusal in the form of `messages`.
     ///
     /// # Errors
     /// The 401 reasons of decisions A2–A5, or a store failure.
     pub async fn authenticate(
         &self,
         sent: &SentCredentials,
-        wording: CredentialMessages,
+        messages: CredentialMessages,
     ) -> Result<Caller, AuthenticationFailure> {
         let headers = Headers::read(sent);
-        match wording {
-            CredentialMessages::Common => self.admit_common(headers).await,
-            CredentialMessages::CrashReport => self.admit_crash_report(headers).await,
+        match messages {
+            CredentialMessages::Common => self.authenticate_common(headers).await,
+            CredentialMessages::CrashReport => self.authenticate_crash_report(headers).await,
         }
     }
 
-    async fn admit_common(&self, headers: Headers<'_>) -> Result<Caller, AuthenticationFailure> {
+    async fn authenticate_common(&self, headers: Headers<'_>) -> Result<Caller, AuthenticationFailure> {
         let missing = headers.missing();
         if !missing.is_empty() {
             return Err(Reason::HeadersRequired.because(format!("missing or empty: {}", missing.join(", "))).into());
@@ -112,10 +118,10 @@ impl AccessService {
         if headers.mis_key != Sent::Missing && key_holder.is_none() {
             return Err(Reason::MisKeyInvalid.because(unknown("MisKey", headers.mis_key)).into());
         }
-        self.find_caller(headers, key_holder).await?.map_err(|mismatch| mismatch.because(Reason::HardwareHashInvalid))
+        self.find_caller(headers, key_holder, Reason::HardwareHashInvalid).await
     }
 
-    async fn admit_crash_report(&self, headers: Headers<'_>) -> Result<Caller, AuthenticationFailure> {
+    async fn authenticate_crash_report(&self, headers: Headers<'_>) -> Result<Caller, AuthenticationFailure> {
         let key_holder = self.find_key_holder(headers.mis_key).await?;
         let hash_missing = headers.hardware_hash == Sent::Missing && key_holder.is_none();
         let required = [
@@ -128,8 +134,7 @@ impl AccessService {
             let also = if header == RequiredHeader::HardwareHash { also } else { "" };
             return Err(Reason::CrashHeaderRequired(header).because(format!("missing or empty: {name}{also}")).into());
         }
-        let found = self.find_caller(headers, key_holder).await?;
-        found.map_err(|mismatch| mismatch.because(Reason::CrashHardwareHashInvalid))
+        self.find_caller(headers, key_holder, Reason::CrashHardwareHashInvalid).await
     }
 
     async fn find_key_holder(&self, mis_key: Sent<'_>) -> Outcome<Option<KeyHolder>> {
@@ -146,55 +151,37 @@ impl AccessService {
         }
     }
 
+    /// The caller, or a failure for the reason `invalid` if the `HardwareHash` isn't valid.
     async fn find_caller(
         &self,
         headers: Headers<'_>,
         key_holder: Option<KeyHolder>,
-    ) -> Outcome<Result<Caller, Mismatch>> {
-        let computer = self.find_computer(headers).await?;
-        Ok(computer.and_then(|computer| headers.caller(key_holder, computer)))
+        invalid: Reason,
+    ) -> Result<Caller, AuthenticationFailure> {
+        let computer = self.find_computer(headers, invalid).await?;
+        headers.caller(key_holder, computer, invalid)
     }
 
-    /// The computer of the `HardwareHash`, `None` if none was sent, or why it is invalid.
-    async fn find_computer(&self, headers: Headers<'_>) -> Outcome<Result<Option<RegisteredComputer>, Mismatch>> {
-        let hash = match headers.hardware_hash {
-            Sent::Missing => return Ok(Ok(None)),
-            Sent::Differing { .. } => {
-                return Ok(Err(Mismatch::of_nobody(unknown("HardwareHash", headers.hardware_hash))));
-            }
-            Sent::One(hash) => hash,
+    /// The computer of the `HardwareHash`; `None` if none was sent.
+    async fn find_computer(
+        &self,
+        headers: Headers<'_>,
+        invalid: Reason,
+    ) -> Result<Option<RegisteredComputer>, AuthenticationFailure> {
+        let found = match headers.hardware_hash {
+            Sent::Missing => return Ok(None),
+            Sent::Differing { .. } => None,
+            Sent::One(hash) => self.directory.find_computer(CredentialDigest::of(hash)).await?,
         };
-        let Some(computer) = self.directory.find_computer(CredentialDigest::of(hash)).await? else {
-            return Ok(Err(Mismatch::of_nobody(unknown("HardwareHash", headers.hardware_hash))));
+        let Some(computer) = found else {
+            return Err(invalid.because(unknown("HardwareHash", headers.hardware_hash)).into());
         };
-        Ok(match headers.serial_number {
-            Sent::One(serial) if Folded::of(serial) == computer.serial_number => Ok(Some(computer)),
-            Sent::Differing { .. } => {
-                Err(Mismatch::of(&computer, "SerialNumber was sent several times with different values"))
-            }
-            _ => Err(Mismatch::of(&computer, "HardwareHash is registered under another SerialNumber")),
-        })
-    }
-}
-
-/// Why credentials don't match a registered computer or each other.
-struct Mismatch {
-    detail: String,
-    computer: Option<ClaimedComputer>,
-}
-
-impl Mismatch {
-    fn of_nobody(detail: String) -> Self {
-        Self { detail, computer: None }
-    }
-
-    fn of(registered: &RegisteredComputer, detail: &str) -> Self {
-        let computer = ClaimedComputer { organization: registered.organization, guid: registered.computer.guid };
-        Self { detail: detail.to_owned(), computer: Some(computer) }
-    }
-
-    fn because(self, reason: Reason) -> AuthenticationFailure {
-        AuthenticationFailure { failure: reason.because(self.detail), computer: self.computer }
+        let detail = match headers.serial_number {
+            Sent::One(serial) if Folded::of(serial) == computer.serial_number => return Ok(Some(computer)),
+            Sent::Differing { .. } => "SerialNumber was sent several times with different values",
+            _ => "HardwareHash is registered under another SerialNumber",
+        };
+        Err(AuthenticationFailure::of_computer(&computer, invalid, detail))
     }
 }
 
@@ -228,14 +215,20 @@ impl<'a> Headers<'a> {
     }
 
     /// Combines the key holder and the computer, which must be of one organization (decision A4).
-    fn caller(self, key: Option<KeyHolder>, computer: Option<RegisteredComputer>) -> Result<Caller, Mismatch> {
+    fn caller(
+        self,
+        key: Option<KeyHolder>,
+        computer: Option<RegisteredComputer>,
+        invalid: Reason,
+    ) -> Result<Caller, AuthenticationFailure> {
         let (organization, organization_name) = match (&key, &computer) {
             (Some(key), Some(computer)) if key.organization != computer.organization => {
-                return Err(Mismatch::of(computer, "MisKey and HardwareHash are not of one organization"));
+                let detail = "MisKey and HardwareHash are not of one organization";
+                return Err(AuthenticationFailure::of_computer(computer, invalid, detail));
             }
             (Some(key), _) => (key.organization, key.organization_name.clone()),
             (None, Some(computer)) => (computer.organization, computer.organization_name.clone()),
-            (None, None) => return Err(Mismatch::of_nobody("no valid credential was sent".to_owned())),
+            (None, None) => return Err(invalid.because("no valid credential was sent").into()),
         };
         let serial_number = self.serial_number.first().unwrap_or_default();
         // With a computer the whole serial number was compared; with a MisKey alone the first counts (decision A8).

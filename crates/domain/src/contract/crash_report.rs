@@ -10,7 +10,7 @@ use crate::testing::{a_crash_report, at, numbered};
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 
-/// Interface 2.7, decisions C1, C3, C6: all members, every place, parts in the order of the body.
+/// Interface 2.7, decisions C1, C3, C6: all members, every role, parts in the order of the body.
 pub async fn a_report_is_found_as_it_was_stored(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let report = NewCrashReport {
@@ -120,13 +120,13 @@ pub async fn a_report_that_was_begun_ends_without_its_caller(stores: &Stores) ->
 
 fn part(
     number: u128,
-    place: PartRole,
+    role: PartRole,
     name: Option<&str>,
     file_name: Option<&str>,
     content_type: Option<&str>,
 ) -> CrashPart {
     CrashPart {
-        place,
+        role,
         name: name.map(str::to_owned),
         file_name: file_name.map(str::to_owned),
         content_type: content_type.map(str::to_owned),

@@ -168,7 +168,7 @@ pub async fn a_claim_is_current_until_its_record_changes(stores: &Stores) -> Kep
 fn two_parts(number: u128) -> NewCrashReport {
     let mut report = a_crash_report(number);
     let dump = a_crash_report(number + 1_000).parts.remove(0);
-    report.parts.push(CrashPart { place: PartRole::Dump, ..dump });
+    report.parts.push(CrashPart { role: PartRole::Dump, ..dump });
     report
 }
 

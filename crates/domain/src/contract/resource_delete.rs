@@ -102,7 +102,8 @@ pub async fn a_resource_of_another_state_is_not_deleted(stores: &Stores) -> Kept
     let state = OtherState { checksum: resource.checksum, modified: resource.modified };
     let other = Sha1Checksum::of(b"another state");
     let earlier = Timestamp::from_micros(resource.modified.as_micros() - 1_000_000);
-    let not_met = [Preconditions::Checksum(vec![other]), Preconditions::UnmodifiedSince(earlier)];
+    let unmodified = Preconditions::UnmodifiedSince { since: earlier, now: resource.modified, max_ahead: None };
+    let not_met = [Preconditions::Checksum(vec![other]), unmodified];
     for preconditions in not_met.clone() {
         let outcome = stores.resources.delete(acme, resource.guid, preconditions, at(0)).await?;
         assert_eq!(outcome, DeleteOutcome::NotFound);
@@ -123,7 +124,7 @@ pub async fn a_resource_of_the_state_that_is_meant_is_deleted(stores: &Stores) -
     let resource = a_resource(1);
     let met = [
         Preconditions::Checksum(vec![Sha1Checksum::of(b"another state"), resource.checksum]),
-        Preconditions::UnmodifiedSince(resource.modified),
+        Preconditions::UnmodifiedSince { since: resource.modified, now: resource.modified, max_ahead: None },
     ];
     for preconditions in met {
         stores.resources.store(acme, resource.clone(), at(0)).await?;

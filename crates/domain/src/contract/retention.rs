@@ -35,7 +35,7 @@ async fn logged(stores: &Stores, organization: OrganizationId) -> Result<Vec<Str
 /// A report of so many parts, each of a blob of its own.
 fn report(number: u128, received: Timestamp, parts: u128) -> NewCrashReport {
     let part = |part: u128| CrashPart {
-        place: PartRole::Attachment,
+        role: PartRole::Attachment,
         key: BlobKey::new(BlobKind::CrashReport, numbered(number * 10_000 + part)),
         checksum: Sha1Checksum::of(&part.to_be_bytes()),
         ..a_crash_report(number).parts.remove(0)

@@ -5,13 +5,13 @@ use crate::checksum::Sha1Checksum;
 use crate::guid::{ComputerGuid, CrashReportId};
 use crate::timestamp::Timestamp;
 
-/// The place that a part takes in a report (decision C1).
+/// What a part is in a report (decision C1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PartRole {
     CallStack,
     Xml,
     Dump,
-    /// A part that got no place of its own.
+    /// A part without a role of its own.
     Attachment,
 }
 
@@ -30,7 +30,7 @@ impl PartRole {
     /// Reads [`PartRole::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::CallStack, Self::Xml, Self::Dump, Self::Attachment].into_iter().find(|place| place.as_str() == text)
+        [Self::CallStack, Self::Xml, Self::Dump, Self::Attachment].into_iter().find(|role| role.as_str() == text)
     }
 }
 
@@ -67,7 +67,7 @@ impl Os {
 /// A part of a report; its bytes lie in the blob store as they were sent (decision C4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrashPart {
-    pub place: PartRole,
+    pub role: PartRole,
     /// The name of the form part, where it had one.
     pub name: Option<String>,
     pub file_name: Option<String>,

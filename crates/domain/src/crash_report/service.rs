@@ -4,10 +4,10 @@
 mod tests;
 
 use super::blank::BlankCheck;
-use super::places::{assign, is_required, may_be_required};
+use super::roles::{assign, is_required, may_be_required};
 use super::{AddCrashReport, CrashPart, CrashReportRepository, NewCrashReport, PartRole};
 use crate::blob::{BlobKey, BlobKind, Upload, Uploaded, Uploads};
-use crate::body::{PartHead, PartSource};
+use crate::body::{BodyError, MAX_PARTS, PartHead, PartSource};
 use crate::caller::Caller;
 use crate::detail::Detail;
 use crate::error::{Failure, Outcome, Reason};
@@ -18,13 +18,10 @@ use std::sync::Arc;
 
 /// Bytes of a body that are read however low the limit is, so that a call stack after a large dump is found (decision
 /// C6) and an endless body still ends.
-const READ_AT_LEAST: u64 = 4 << 30;
+const MIN_READABLE: u64 = 4 << 30;
 
-/// A body is read up to this many times the limit, if that is more than [`READ_AT_LEAST`].
-const TIMES_THE_LIMIT: u64 = 4;
-
-/// Most parts of a report: each one takes memory and a blob, however small it is.
-const MAX_PARTS: usize = 1000;
+/// A body is read up to this many times the limit, if that is more than [`MIN_READABLE`].
+const READABLE_FACTOR: u64 = 4;
 
 /// Longest name, file name or content type of a part that is kept, in characters.
 const MAX_NAME: usize = 200;
@@ -56,12 +53,14 @@ struct Part {
     size: u64,
     /// `None` if it was dropped for its size (decision C6).
     uploaded: Option<Uploaded>,
+    /// Why the rest of the part, and of the body, wasn't read.
+    cut_off: Option<String>,
 }
 
 impl CrashReportService {
     #[must_use]
     pub fn new(reports: Arc<dyn CrashReportRepository>, uploads: Uploads, limits: Limits) -> Self {
-        let readable = limits.max_crash_report_size.saturating_mul(TIMES_THE_LIMIT).max(READ_AT_LEAST);
+        let readable = limits.max_crash_report_size.saturating_mul(READABLE_FACTOR).max(MIN_READABLE);
         Self { reports, uploads, limits, readable }
     }
 
@@ -74,18 +73,16 @@ impl CrashReportService {
     ) -> Outcome<AcceptedReport> {
         let received = self.uploads.clock.now();
         let mut parts = Vec::new();
-        let arrived = match self.take_in(source, &mut parts).await {
-            Ok(whole) => self.place(&parts, whole).map(|places| (places, whole)),
-            Err(failure) => Err(failure),
-        };
-        let excess = match &arrived {
-            Ok((places, _)) => self.take_excess(&mut parts, places),
+        let read = self.read_parts(source, &mut parts).await;
+        let accepted = read.and_then(|cut_off| Ok((self.assign_roles(&parts, cut_off.as_deref())?, cut_off)));
+        let excess = match &accepted {
+            Ok((roles, _)) => self.take_excess(&mut parts, roles),
             Err(_) => parts.iter_mut().filter_map(|part| part.uploaded.take()).collect(),
         };
         let excess: Vec<BlobKey> = excess.into_iter().map(|uploaded| uploaded.key).collect();
-        self.uploads.remove_after(&arrived, &excess).await;
-        let (places, whole) = arrived?;
-        let note = self.note(&parts, &places, whole);
+        self.uploads.remove_after(&accepted, &excess).await;
+        let (roles, cut_off) = accepted?;
+        let note = self.note(&parts, &roles, cut_off);
         let report = NewCrashReport {
             id: CrashReportId::from(self.uploads.ids.guid()),
             received,
@@ -95,7 +92,7 @@ impl CrashReportService {
             computer: caller.computer.as_ref().map(|computer| computer.guid),
             serial_number: caller.serial_number.clone(),
             application_version: caller.application_version.clone(),
-            parts: parts.into_iter().zip(places).filter_map(|(part, place)| part.stored_as(place)).collect(),
+            parts: parts.into_iter().zip(roles).filter_map(|(part, role)| part.stored_as(role)).collect(),
             note: note.clone(),
         };
         let id = report.id;
@@ -105,34 +102,38 @@ impl CrashReportService {
         Ok(AcceptedReport { id, note: note.as_deref().map(Detail::new) })
     }
 
-    /// Reads the body; `false` if the rest of it was not read.
-    async fn take_in(&self, source: &mut dyn PartSource, parts: &mut Vec<Part>) -> Outcome<bool> {
+    /// Reads the body. Returns why the rest of it wasn't read; `None` if it was read to its end.
+    async fn read_parts(&self, source: &mut dyn PartSource, parts: &mut Vec<Part>) -> Outcome<Option<String>> {
         let limit = self.limits.max_crash_report_size;
         let mut uploaded: u64 = 0;
         let mut readable = self.readable;
-        while let Some(head) = source.next_part().await? {
+        loop {
+            let head = match source.next_part().await {
+                Ok(Some(head)) => storable_head(head),
+                Ok(None) => return Ok(None),
+                Err(BodyError::DecodedTooLarge(detail)) => return Ok(Some(detail)),
+                Err(error) => return Err(error.into()),
+            };
             if parts.len() == MAX_PARTS {
-                return Err(Reason::BodyTooLarge.because(format!("there are more than {MAX_PARTS} parts")));
+                return Err(Reason::BodyTooLarge.because(format!("the body has more than {MAX_PARTS} parts")));
             }
-            let head = storable_head(head);
             // A dump that came first must not take the room of the call stack (decision C6).
             let budget = if may_be_required(&head) { limit } else { limit.saturating_sub(uploaded) };
-            let part = self.take_part(head, source, budget, readable).await?;
+            let part = self.read_part(head, source, budget, readable).await?;
             if part.uploaded.is_some() {
                 uploaded = uploaded.saturating_add(part.size);
             }
             readable = readable.saturating_sub(part.size);
+            let cut_off = part.cut_off.clone();
             parts.push(part);
-            if readable == 0 {
-                return Ok(false);
+            if cut_off.is_some() {
+                return Ok(cut_off);
             }
         }
-        Ok(true)
     }
 
-    /// Streams a part into the blob store; one that doesn't fit into `budget` is dropped and read on
-    /// to its end, or up to `readable`.
-    async fn take_part(
+    /// Streams a part into the blob store. A part over `budget` is dropped, and read on to its end or up to `readable`.
+    async fn read_part(
         &self,
         head: PartHead,
         source: &mut dyn PartSource,
@@ -140,15 +141,19 @@ impl CrashReportService {
         readable: u64,
     ) -> Outcome<Part> {
         let mut upload = Some(self.uploads.begin(BlobKind::CrashReport).await?);
-        let mut part = Part { head, blank: BlankCheck::new(), size: 0, uploaded: None };
-        loop {
+        let mut part = Part { head, blank: BlankCheck::new(), size: 0, uploaded: None, cut_off: None };
+        while part.cut_off.is_none() {
             let bytes = match source.chunk().await {
                 Ok(Some(bytes)) if part.size < readable => bytes,
                 Ok(Some(_)) => {
-                    abort(upload.take()).await;
+                    part.cut_off = Some(format!("the body is over {} bytes", self.readable));
                     break;
                 }
                 Ok(None) => break,
+                Err(BodyError::DecodedTooLarge(detail)) => {
+                    part.cut_off = Some(detail);
+                    break;
+                }
                 Err(error) => return Err(give_up(upload, error.into()).await),
             };
             part.size += bytes.len() as u64;
@@ -162,45 +167,47 @@ impl CrashReportService {
                 return Err(give_up(upload, error.into()).await);
             }
         }
+        if part.cut_off.is_some() {
+            abort(upload.take()).await;
+        }
         if let Some(upload) = upload {
             part.uploaded = Some(self.uploads.finish(upload).await?);
         }
         Ok(part)
     }
 
-    /// Decisions C1, C2 and C6.
-    fn place(&self, parts: &[Part], whole: bool) -> Outcome<Vec<PartRole>> {
+    /// Assigns a role to each part (decisions C1, C2, C6). `cut_off` says why the rest of the body wasn't read.
+    fn assign_roles(&self, parts: &[Part], cut_off: Option<&str>) -> Outcome<Vec<PartRole>> {
         let limit = self.limits.max_crash_report_size;
-        let places = assign(&parts.iter().map(|part| &part.head));
+        let roles = assign(&parts.iter().map(|part| &part.head));
         let mut size: u64 = 0;
-        for (part, place) in parts.iter().zip(&places).filter(|(_, place)| is_required(**place)) {
+        for (part, role) in parts.iter().zip(&roles).filter(|(_, role)| is_required(**role)) {
             size = size.saturating_add(part.size);
             if part.uploaded.is_none() || size > limit {
-                let detail = format!("{} takes call stack and Xml together over {limit} bytes", place.as_str());
+                let detail = format!("{} takes call stack and Xml together over {limit} bytes", role.as_str());
                 return Err(Reason::BodyTooLarge.because(detail));
             }
         }
-        let call_stack = parts.iter().zip(&places).find(|(_, place)| **place == PartRole::CallStack);
-        match call_stack {
-            Some((part, _)) if !part.blank.is_blank() => Ok(places),
-            Some(_) => Err(Reason::CallStackRequired.because("the call stack is blank")),
-            None if whole => {
+        let call_stack = parts.iter().zip(&roles).find(|(_, role)| **role == PartRole::CallStack);
+        match (call_stack, cut_off) {
+            (Some((part, _)), _) if !part.blank.is_blank() => Ok(roles),
+            (Some(_), _) => Err(Reason::CallStackRequired.because("the call stack is blank")),
+            (None, Some(cut_off)) => {
+                Err(Reason::BodyTooLarge.because(format!("no call stack was read before the limit: {cut_off}")))
+            }
+            (None, None) => {
                 let detail = format!("none of the {} parts is a call stack by name or content type", parts.len());
                 Err(Reason::CallStackRequired.because(detail))
-            }
-            None => {
-                let detail = format!("there is no call stack in the first {} bytes", self.readable);
-                Err(Reason::BodyTooLarge.because(detail))
             }
         }
     }
 
     /// Takes out the dumps and attachments that don't fit into the limit with call stack and Xml (decision C6).
-    fn take_excess(&self, parts: &mut [Part], places: &[PartRole]) -> Vec<Uploaded> {
-        let required = parts.iter().zip(places).filter(|(_, place)| is_required(**place));
+    fn take_excess(&self, parts: &mut [Part], roles: &[PartRole]) -> Vec<Uploaded> {
+        let required = parts.iter().zip(roles).filter(|(_, role)| is_required(**role));
         let mut size: u64 = required.map(|(part, _)| part.size).sum();
         let mut excess = Vec::new();
-        for (part, _) in parts.iter_mut().zip(places).filter(|(_, place)| !is_required(**place)) {
+        for (part, _) in parts.iter_mut().zip(roles).filter(|(_, role)| !is_required(**role)) {
             let uploaded = part.uploaded.take_if(|uploaded| size + uploaded.size > self.limits.max_crash_report_size);
             match uploaded {
                 Some(uploaded) => excess.push(uploaded),
@@ -210,31 +217,29 @@ impl CrashReportService {
         excess
     }
 
-    /// What was dropped for its size (decision C6).
-    fn note(&self, parts: &[Part], places: &[PartRole], whole: bool) -> Option<String> {
+    /// What was dropped for its size, and why the rest wasn't read (decision C6).
+    fn note(&self, parts: &[Part], roles: &[PartRole], cut_off: Option<String>) -> Option<String> {
         let limit = self.limits.max_crash_report_size;
-        let dropped: Vec<String> = parts
-            .iter()
-            .zip(places)
-            .enumerate()
-            .filter(|(_, (part, _))| part.uploaded.is_none())
-            .map(|(position, (part, place))| {
-                // The size of the last part is unknown if the rest of the body wasn't read.
-                let at_least = if whole || position + 1 < parts.len() { "" } else { "at least " };
-                format!("{} of {at_least}{} bytes", place.as_str(), part.size)
+        let dropped = parts.iter().zip(roles).filter(|(part, _)| part.uploaded.is_none());
+        let dropped: Vec<String> = dropped
+            .map(|(part, role)| {
+                let at_least = if part.cut_off.is_some() { "at least " } else { "" };
+                format!("{} of {at_least}{} bytes", role.as_str(), part.size)
             })
             .collect();
-        let rest = if whole { "" } else { "; what follows was not read" };
-        (!dropped.is_empty())
-            .then(|| format!("dropped, the parts together are limited to {limit} bytes: {}{rest}", dropped.join(", ")))
+        let dropped = (!dropped.is_empty())
+            .then(|| format!("dropped, the parts together are limited to {limit} bytes: {}", dropped.join(", ")));
+        let rest = cut_off.map(|cut_off| format!("what follows was not read: {cut_off}"));
+        let notes: Vec<String> = dropped.into_iter().chain(rest).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 }
 
 impl Part {
-    fn stored_as(self, place: PartRole) -> Option<CrashPart> {
+    fn stored_as(self, role: PartRole) -> Option<CrashPart> {
         let Uploaded { key, checksum, size } = self.uploaded?;
         let PartHead { name, file_name, content_type } = self.head;
-        Some(CrashPart { place, name, file_name, content_type, key, size, checksum })
+        Some(CrashPart { role, name, file_name, content_type, key, size, checksum })
     }
 }
 

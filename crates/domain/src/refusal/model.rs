@@ -115,7 +115,7 @@ impl NewRefusal {
     /// Adds what an unauthenticated client sent. The owner stays its address: a client that knows a `HardwareHash` must
     /// not displace the refusals of the organization.
     #[must_use]
-    pub fn of_stranger(self, sent: &SentCredentials, computer: Option<ClaimedComputer>) -> Self {
+    pub fn of_unauthenticated(self, sent: &SentCredentials, computer: Option<ClaimedComputer>) -> Self {
         Self {
             computer: computer.map(|computer| computer.guid),
             named: computer.map(|computer| computer.organization),
@@ -160,14 +160,15 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_told_by_what_it_sent_and_belongs_to_its_address() {
+    fn an_unauthenticated_client_is_known_by_what_it_sent_and_belongs_to_its_address() {
         let computer = ClaimedComputer { organization: OrganizationId(7), guid: acme_records().computer };
-        let refusal = from_address().of_stranger(&sent(&[" SN-1 ", "SN-1"], &["", " 9.0", "8.0"]), Some(computer));
+        let refusal =
+            from_address().of_unauthenticated(&sent(&[" SN-1 ", "SN-1"], &["", " 9.0", "8.0"]), Some(computer));
         assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-1", "9.0"));
         assert_eq!((refusal.computer, refusal.named), (Some(computer.guid), Some(OrganizationId(7))));
         assert_eq!(refusal.owner, from_address().owner);
 
-        let refusal = from_address().of_stranger(&sent(&["SN-1", "SN-2"], &[]), None);
+        let refusal = from_address().of_unauthenticated(&sent(&["SN-1", "SN-2"], &[]), None);
         assert_eq!((refusal.serial_number.as_str(), refusal.application_version.as_str()), ("SN-1, SN-2", ""));
         assert_eq!((refusal.computer, refusal.named), (None, None));
     }
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn what_was_sent_is_kept_printable_and_cut() {
         let long = "ü".repeat(MAX_TEXT + 1);
-        let refusal = from_address().of_stranger(&sent(&["a\u{9}b\u{85}\0"], &[&long]), None);
+        let refusal = from_address().of_unauthenticated(&sent(&["a\u{9}b\u{85}\0"], &[&long]), None);
         assert_eq!(refusal.serial_number, "a\u{FFFD}b\u{FFFD}\u{FFFD}");
         assert_eq!(refusal.application_version, "ü".repeat(MAX_TEXT));
     }

@@ -12,12 +12,12 @@ use bytes::Bytes;
 /// Reads the text of the JSON part. A failure is one of the body's format.
 pub type ReadDescription = dyn Fn(&[u8]) -> Outcome<StoreResourceInput> + Send + Sync;
 
-/// Bytes that are still read of a body that will be refused: if it is malformed as well, that refusal comes first
+/// Bytes that are read and discarded of a body that will be refused: if it is malformed as well, that refusal comes first
 /// (decision R1).
-const READ_ON: u64 = 1024 * 1024;
+const MAX_DISCARDED: u64 = 1024 * 1024;
 
-/// Bytes that the head of each part counts for, so that a body of empty parts comes to an end as well.
-const HEAD: u64 = 64;
+/// Bytes that each part counts for in addition to its content, so that a body of empty parts comes to an end as well.
+const PART_OVERHEAD: u64 = 64;
 
 /// Most parts that a detail names.
 const SHOWN_PARTS: usize = 4;
@@ -60,7 +60,7 @@ impl UploadReader<'_> {
     /// # Errors
     /// 415 and 413, and failures of the blob store. What else is wrong with the body is said by [`UploadBody::judge`].
     pub(super) async fn read(&self, parts: &mut dyn PartSource, body: &mut UploadBody) -> Outcome<()> {
-        let mut spare = READ_ON;
+        let mut discardable = MAX_DISCARDED;
         while let Some(head) = parts.next_part().await? {
             body.show(&head);
             if head.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("JsonString")) {
@@ -81,7 +81,7 @@ impl UploadReader<'_> {
             }
             if !self.is_refused && !body.is_refused() {
                 body.file = Some(self.upload(begin.into(), Some(parts)).await?);
-            } else if !skip(parts, &mut spare).await? {
+            } else if !skip(parts, &mut discardable).await? {
                 return Ok(());
             }
         }
@@ -155,15 +155,15 @@ impl UploadReader<'_> {
 }
 
 /// Reads a part of a refused body; `false` if no more of the body is to be read.
-async fn skip(parts: &mut dyn PartSource, spare: &mut u64) -> Outcome<bool> {
-    *spare = spare.saturating_sub(HEAD);
+async fn skip(parts: &mut dyn PartSource, discardable: &mut u64) -> Outcome<bool> {
+    *discardable = discardable.saturating_sub(PART_OVERHEAD);
     while let Some(bytes) = parts.chunk().await? {
-        *spare = spare.saturating_sub(bytes.len() as u64);
-        if *spare == 0 {
+        *discardable = discardable.saturating_sub(bytes.len() as u64);
+        if *discardable == 0 {
             return Ok(false);
         }
     }
-    Ok(*spare > 0)
+    Ok(*discardable > 0)
 }
 
 impl UploadBody {

@@ -128,7 +128,7 @@ pub fn a_crash_report(number: u128) -> NewCrashReport {
         serial_number: "SN-1000".to_owned(),
         application_version: "9.0".to_owned(),
         parts: vec![CrashPart {
-            place: PartRole::CallStack,
+            role: PartRole::CallStack,
             name: Some("CallStack".to_owned()),
             file_name: None,
             content_type: Some("text/plain".to_owned()),

@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::answer::Message;
 use crate::error::ApiError;
 use crate::extract::Caller;
+use crate::extract::body::AnyTypeJson;
 use crate::extract::json::{FromJson, Lenient, read_object};
-use crate::extract::lenient_json::AnyTypeJson;
 use crate::openapi::responses::{Responses, refusals, words};
-use crate::run::run_to_completion;
+use crate::response::Message;
+use crate::services::run_to_completion;
 use actix_web::web::Data;
 use domain::device_status::{
     ConnectionState, DeviceStatusService, QueueLengthInput, RemainingInkInput, Status, StatusInput, StatusValues,
@@ -87,7 +87,7 @@ struct RemainingInksBody(Vec<Lenient<RemainingInkBody>>);
 #[serde(rename_all = "PascalCase")]
 #[schema(as = RemainingInk)]
 struct RemainingInkBody {
-    /// Place of the ink in the sequence.
+    /// Position of the ink in the sequence.
     #[schema(value_type = f64)]
     ink_index: Lenient<f64>,
     /// Name of the colour.
@@ -195,9 +195,9 @@ impl TryFrom<QueueLengthBody> for QueueLengthInput {
 
 impl RemainingInksBody {
     fn read(self) -> Result<Vec<RemainingInkInput>, Failure> {
-        let read = |(place, ink): (usize, Lenient<RemainingInkBody>)| {
+        let read = |(index, ink): (usize, Lenient<RemainingInkBody>)| {
             let refuse = |name: &str, json: &str| {
-                let detail = format!("item {place} of RemainingInks: {name} is {json}");
+                let detail = format!("item {index} of RemainingInks: {name} is {json}");
                 Reason::RemainingInksInvalid.because(detail)
             };
             let number = |number: Lenient<f64>, name: &str| number.or_refuse(|json| refuse(name, json));

@@ -66,12 +66,12 @@ pub(crate) fn read_object<T: DeserializeOwned>(json: &RawValue) -> Option<T> {
 pub(crate) struct Members<'a>(#[serde(borrow)] pub(crate) IndexMap<String, &'a RawValue>);
 
 impl<'a> Members<'a> {
-    /// The place of a member that isn't `null`, and its value.
+    /// The index of a member that isn't `null`, and its value.
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &'a RawValue)> {
         let given = || self.0.iter().enumerate().rev().filter(|(_, (_, value))| value.get() != "null");
         let exact = given().find(|(_, (key, _))| *key == name);
         let found = exact.or_else(|| given().find(|(_, (key, _))| key.eq_ignore_ascii_case(name)));
-        found.map(|(place, (_, value))| (place, *value))
+        found.map(|(index, (_, value))| (index, *value))
     }
 }
 

@@ -1,16 +1,14 @@
 //! The parts of a multipart/form-data body, read by multer while they arrive (ADR 6).
 
-use super::body::{Body, check_length};
-use super::coding::Coding;
-use super::content_type::require_multipart;
-use super::headers::{essence, parameter, text};
+use super::body::{Body, Coding, check_length};
+use super::headers::{essence, parameter, require_multipart, text};
 use super::part_heads::PartHeads;
 use crate::error::ApiError;
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest, rt};
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::body::{BodyError, PartHead, PartSource};
+use domain::body::{BodyError, MAX_PARTS, PartHead, PartSource};
 use domain::error::Reason;
 use futures_util::stream;
 use multer::Field;
@@ -18,11 +16,8 @@ use percent_encoding::percent_decode_str;
 use std::future::{Ready, ready};
 use tokio::sync::mpsc;
 
-/// Parts of a body at most.
-const MAX_PARTS: usize = 1000;
-
-/// Chunks of a body that wait for the use case: one that is slow slows the sender.
-const SLOTS: usize = 4;
+/// Chunks of a body that wait for the use case. A slow use case slows the client.
+const MAX_QUEUED_CHUNKS: usize = 4;
 
 type Chunk = Result<Bytes, BodyError>;
 
@@ -58,14 +53,14 @@ impl Multipart {
 
     /// Starts a task that reads the body on the connection's thread, since no other thread can read a payload.
     pub(crate) fn parts(self) -> MultipartParts {
-        let (sender, receiver) = mpsc::channel(SLOTS);
-        rt::spawn(pump(self.body, sender));
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_CHUNKS);
+        rt::spawn(feed(self.body, sender));
         MultipartParts::new(receiver, &self.boundary)
     }
 }
 
 /// Feeds the channel until the body ends or its receiver is gone.
-async fn pump(mut body: Body, sender: mpsc::Sender<Chunk>) {
+async fn feed(mut body: Body, sender: mpsc::Sender<Chunk>) {
     loop {
         let chunk = tokio::select! {
             chunk = body.chunk() => chunk.transpose(),
@@ -100,7 +95,7 @@ impl MultipartParts {
         error
     }
 
-    fn reading_failed(&mut self, error: &multer::Error) -> BodyError {
+    fn read_error(&mut self, error: &multer::Error) -> BodyError {
         // An open field is the part that broke off.
         let whole = self.parts - usize::from(self.field.is_some());
         let error = match error {
@@ -130,7 +125,7 @@ impl PartSource for MultipartParts {
         let field = match self.multipart.next_field().await {
             Ok(Some(field)) => field,
             Ok(None) => return Ok(None),
-            Err(error) => return Err(self.reading_failed(&error)),
+            Err(error) => return Err(self.read_error(&error)),
         };
         self.parts += 1;
         if self.parts > MAX_PARTS {
@@ -154,7 +149,7 @@ impl PartSource for MultipartParts {
             match field.chunk().await {
                 Ok(Some(bytes)) if bytes.is_empty() => {}
                 Ok(bytes) => return Ok(bytes),
-                Err(error) => return Err(self.reading_failed(&error)),
+                Err(error) => return Err(self.read_error(&error)),
             }
         }
     }

@@ -28,16 +28,17 @@ pub(crate) struct PartHeads<S> {
     delimiter_line: Finder<'static>,
     /// What arrived and isn't passed on yet.
     held: BytesMut,
-    place: Place,
-    /// Parts whose head was read.
+    section: Section,
+    /// Parts whose head was passed on.
     parts: usize,
     has_ended: bool,
     /// Whether the next poll returns `Pending`, so that multer handles the last piece first instead of buffering more.
-    rests: bool,
+    pauses: bool,
 }
 
+/// The section of the body at the beginning of `held`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Section {
     Preamble,
     /// From a delimiter to the end of the head after it.
     Head,
@@ -55,81 +56,98 @@ impl<S> PartHeads<S> {
             delimiter_line: Finder::new(&[b"\r\n", delimiter.as_slice()].concat()).into_owned(),
             delimiter,
             held: BytesMut::new(),
-            place: Place::Preamble,
+            section: Section::Preamble,
             parts: 0,
             has_ended: false,
-            rests: false,
+            pauses: false,
         }
     }
 
     /// The held bytes that may be passed on; `None` until more have arrived.
     fn next_piece(&mut self) -> Piece {
-        match self.place {
-            Place::Preamble => self.preamble(),
-            Place::Head => self.head(),
-            Place::Content => Ok(self.content()),
-            Place::Epilogue => Ok(some(self.held.split())),
+        match self.section {
+            Section::Preamble => self.preamble(),
+            Section::Head => self.head(),
+            Section::Content => Ok(self.content()),
+            Section::Epilogue => Ok(some(self.held.split())),
         }
     }
 
     /// Finds the first delimiter anywhere, as multer does, and drops the bytes before it.
     fn preamble(&mut self) -> Piece {
         let Some(start) = memchr::memmem::find(&self.held, &self.delimiter) else {
-            return self.bounded();
+            return if self.held.len() > MAX_HEAD { Err(too_long()) } else { Ok(None) };
         };
         self.held.advance(start);
-        self.place = Place::Head;
+        self.section = Section::Head;
         self.head()
     }
 
+    /// Checks the head of a part as a whole.
     fn head(&mut self) -> Piece {
         let after = self.delimiter.len();
         if self.held.len() < after + 2 {
             return Ok(None);
         }
         if self.held[after..].starts_with(b"--") {
-            self.place = Place::Epilogue;
+            self.section = Section::Epilogue;
             return Ok(some(self.held.split()));
         }
-        let Some(end) = memchr::memmem::find(&self.held[after..], END_OF_HEAD) else {
-            return self.bounded();
-        };
-        let end = after + end + END_OF_HEAD.len();
-        if end > MAX_HEAD {
-            return Err(too_long());
-        }
-        // The next delimiter may follow at once: it has to be seen whole.
-        if self.held.len() < end + after + 2 && !self.has_ended {
+        let Some(end) = self.end_of_head()? else {
             return Ok(None);
-        }
-        self.parts += 1;
+        };
         let is_delimiter_next = self.held[end..].starts_with(&self.delimiter);
         let lines = trim_padding(&self.held[after..end]);
-        if lines == END_OF_HEAD {
+        let is_empty = lines == END_OF_HEAD;
+        if is_empty && self.parts == 0 && is_delimiter_next && self.held[end + after..].starts_with(b"--") {
             // What .NET sends for a form without parts (decision T12).
-            if self.parts == 1 && is_delimiter_next && self.held[end + after..].starts_with(b"--") {
-                self.held.advance(end);
-                return self.head();
-            }
-            return Err(self.refused("it has no headers"));
+            self.held.advance(end);
+            return self.head();
         }
         if let Some(problem) = problem(lines) {
-            return Err(self.refused(problem));
+            return Err(self.refuse(problem));
         }
         if is_delimiter_next {
-            return Err(self.refused("no line break stands between its head and the next delimiter"));
+            return Err(self.refuse("no line break stands between its head and the next delimiter"));
         }
+        self.parts += 1;
+        self.section = Section::Content;
         let mut head = self.held.split_to(end);
         replace_control_characters(&mut head[after..]);
-        self.place = Place::Content;
         Ok(some(head))
+    }
+
+    /// The end of the head at the beginning of `held`; `None` until it has arrived, with the next delimiter where that
+    /// follows at once.
+    fn end_of_head(&self) -> Result<Option<usize>, BodyError> {
+        let after = self.delimiter.len();
+        let lines = &self.held[after..];
+        let empty_line = memchr::memmem::find(lines, END_OF_HEAD);
+        let next_delimiter = self.delimiter_line.find(lines);
+        match (empty_line, next_delimiter) {
+            (empty_line, Some(delimiter)) if empty_line.is_none_or(|empty_line| delimiter < empty_line) => {
+                Err(self.refuse("no empty line stands between its head and the next delimiter"))
+            }
+            (Some(empty_line), _) => {
+                let end = after + empty_line + END_OF_HEAD.len();
+                if end > MAX_HEAD {
+                    return Err(too_long());
+                }
+                Ok((self.has_ended || self.held.len() >= end + after + 2).then_some(end))
+            }
+            (None, _) if self.has_ended && memchr::memmem::find(lines, b"\n\n").is_some() => {
+                Err(self.refuse("its lines don't end with CR LF"))
+            }
+            (None, _) if self.held.len() > MAX_HEAD => Err(too_long()),
+            (None, _) => Ok(None),
+        }
     }
 
     /// Up to the next delimiter, or to what may be the beginning of one.
     fn content(&mut self) -> Option<Bytes> {
         match self.delimiter_line.find(&self.held) {
             Some(0) => {
-                self.place = Place::Head;
+                self.section = Section::Head;
                 // The line break goes with the content: the head begins with its delimiter.
                 some(self.held.split_to(2))
             }
@@ -138,18 +156,15 @@ impl<S> PartHeads<S> {
             None => {
                 let kept = self.held.len().min(self.delimiter_line.needle().len() - 1);
                 let tail = self.held.len() - kept;
-                let begins = memchr::memchr(b'\r', &self.held[tail..]).map_or(self.held.len(), |place| tail + place);
+                let begins = memchr::memchr(b'\r', &self.held[tail..]).map_or(self.held.len(), |index| tail + index);
                 some(self.held.split_to(begins))
             }
         }
     }
 
-    fn bounded(&self) -> Piece {
-        if self.held.len() <= MAX_HEAD { Ok(None) } else { Err(too_long()) }
-    }
-
-    fn refused(&self, problem: &str) -> BodyError {
-        BodyError::Malformed(format!("part {} can't be read: {problem}", self.parts))
+    /// The error for the part whose head begins `held`.
+    fn refuse(&self, problem: &str) -> BodyError {
+        BodyError::Malformed(format!("part {} can't be read: {problem}", self.parts + 1))
     }
 }
 
@@ -165,7 +180,13 @@ fn trim_padding(head: &[u8]) -> &[u8] {
 
 /// What multer can't read in a head. `head` begins with the line break after the delimiter.
 fn problem(head: &[u8]) -> Option<&'static str> {
-    let text = head.strip_prefix(b"\r\n")?.strip_suffix(END_OF_HEAD)?;
+    if head == END_OF_HEAD {
+        return Some("it has no headers");
+    }
+    let Some(text) = head.strip_prefix(b"\r\n") else {
+        return Some("other text follows the delimiter in its line");
+    };
+    let text = text.strip_suffix(END_OF_HEAD)?;
     let lines = || text.split(|byte| *byte == b'\n');
     if lines().any(|line| line.starts_with(b" ") || line.starts_with(b"\t")) {
         return Some("one of its headers is folded over several lines");
@@ -192,14 +213,14 @@ impl<S: Stream<Item = Result<Bytes, BodyError>> + Unpin> Stream for PartHeads<S>
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
-        if std::mem::take(&mut this.rests) {
+        if std::mem::take(&mut this.pauses) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         loop {
             match this.next_piece() {
                 Ok(Some(piece)) => {
-                    this.rests = true;
+                    this.pauses = true;
                     return Poll::Ready(Some(Ok(piece)));
                 }
                 Err(error) => return Poll::Ready(Some(Err(error))),

@@ -3,13 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::answer::Message;
 use crate::error::ApiError;
 use crate::extract::Caller;
+use crate::extract::body::LenientJson;
 use crate::extract::json::Lenient;
-use crate::extract::lenient_json::LenientJson;
 use crate::openapi::responses::{Responses, refusals, words};
-use crate::run::run_to_completion;
+use crate::response::Message;
+use crate::services::run_to_completion;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
 use domain::log_entry::{AddLog, AddLogInput, LogService};

@@ -1,13 +1,12 @@
 //! POST /api/v2/log/crashreport: add a crash report (interface 4.8, decisions C3–C7).
 
-use crate::answer::{Format, Message, NAMESPACE};
 use crate::error::{ApiError, ERROR_DETAIL};
 use crate::extract::Caller;
 use crate::extract::headers::joined;
 use crate::extract::multipart::Multipart;
 use crate::openapi::responses::{Responses, error_responses, with_credentials, words};
-use crate::run::run_to_completion;
-use crate::services::Settings;
+use crate::response::{Format, Message, NAMESPACE};
+use crate::services::{Settings, run_to_completion};
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -69,12 +68,12 @@ pub(crate) async fn add_crash_report(
     })
     .await?;
     let format = Format::accepted(&request);
-    let mut answer = HttpResponse::Ok();
-    answer.content_type(format.content_type()).insert_header((REPORT_ID, accepted.id.to_string()));
+    let mut response = HttpResponse::Ok();
+    response.content_type(format.content_type()).insert_header((REPORT_ID, accepted.id.to_string()));
     if let Some(note) = &accepted.note {
-        answer.insert_header((ERROR_DETAIL, note.as_str()));
+        response.insert_header((ERROR_DETAIL, note.as_str()));
     }
-    Ok(answer.body(format.write(Message::Success(ADDED))))
+    Ok(response.body(format.write(Message::Success(ADDED))))
 }
 
 /// Writes errors in the format that the client accepts (decision C5).

@@ -5,10 +5,10 @@ mod tests;
 
 use crate::error::ApiError;
 use crate::extract::Caller;
+use crate::extract::body::LenientJson;
 use crate::extract::json::{FromJson, Lenient, read_object};
-use crate::extract::lenient_json::LenientJson;
-use crate::list::{array, push_json};
 use crate::openapi::responses::{Responses, refusals, words};
+use crate::response::{json_array, push_json};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
@@ -35,7 +35,7 @@ pub(crate) async fn list_logs(
     logs: Data<LogService>,
 ) -> Result<HttpResponse, ApiError> {
     let filter = LogFilter::try_from(body.0)?;
-    array(logs.list(&caller, filter), write_entry).await
+    Ok(json_array(logs.list(&caller, filter), write_entry).await?)
 }
 
 /// Which log entries to list.
@@ -104,7 +104,7 @@ impl TryFrom<LogFilterBody> for LogFilter {
     }
 }
 
-/// An empty text or object in place of a filter is no filter (decision L7).
+/// A filter that is an empty text or object is not given (decision L7).
 fn or_not_given<T>(filter: Lenient<T>) -> Lenient<T> {
     match filter {
         Lenient::Other(json) if json == r#""""# || is_empty_object(&json) => Lenient::Absent,

@@ -3,7 +3,7 @@
 
 use super::context::RequestContext;
 use crate::error::ApiError;
-use crate::extract::credentials;
+use crate::extract::headers::credentials;
 use crate::services::Settings;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -42,8 +42,8 @@ async fn find_caller(
     messages: CredentialMessages,
 ) -> Result<Caller, ApiError> {
     let Settings { throttle, clock, .. } = &***Settings::of(request.request());
-    let sent = &credentials::sent(request.headers());
-    if let Some(wait) = context.client.and_then(|client| throttle.wait(client, sent, clock.now())) {
+    let sent = &credentials(request.headers());
+    if let Some(wait) = context.client.and_then(|client| throttle.wait_time(client, sent, clock.now())) {
         return Err(ApiError::Throttled { wait });
     }
     let access = request.app_data::<Data<AccessService>>().expect("`configure` adds it");
@@ -57,7 +57,7 @@ async fn find_caller(
     }
     let was_looked_up = found.as_ref().err().is_none_or(AuthenticationFailure::is_wrong);
     if let Some(client) = context.client.filter(|_| was_looked_up)
-        && throttle.note(client, sent, found.as_ref().ok(), clock.now())
+        && throttle.record(client, sent, found.as_ref().ok(), clock.now())
     {
         tracing::warn!(
             request_id = context.request_id,

@@ -2,48 +2,19 @@
 
 use crate::extract::headers::{parameter, texts};
 use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, X_FORWARDED_FOR};
+use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
 
-/// A network in CIDR notation: all addresses with the same first `prefix` bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    /// Bits.
-    prefix: u32,
-}
+/// A network in CIDR notation, or one address.
+pub type Network = IpNet;
 
-impl Network {
-    /// Parses an address or a network, such as `192.0.2.7`, `10.0.0.0/8` or `fd00::/8`. An IPv4 address in IPv6 form
-    /// (`::ffff:10.0.0.0`) is refused.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let (address, prefix) = match text.split_once('/') {
-            Some((address, prefix)) if prefix.bytes().all(|byte| byte.is_ascii_digit()) => {
-                (address, Some(prefix.parse().ok()?))
-            }
-            Some(_) => return None,
-            None => (text, None),
-        };
-        let address: IpAddr = address.parse().ok()?;
-        let longest = if address.is_ipv4() { 32 } else { 128 };
-        let prefix = prefix.unwrap_or(longest);
-        let is_mapped = address.to_canonical() != address;
-        (prefix <= longest && !is_mapped).then_some(Self { address, prefix })
-    }
-
-    fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                let differing = own.to_bits() ^ other.to_bits();
-                differing.leading_zeros() >= self.prefix
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                let differing = own.to_bits() ^ other.to_bits();
-                differing.leading_zeros() >= self.prefix
-            }
-            _ => false,
-        }
-    }
+/// Parses an address or a network, such as `192.0.2.7`, `10.0.0.0/8` or `fd00::/8`. An IPv4 address in IPv6 form
+/// (`::ffff:10.0.0.0`) is refused.
+#[must_use]
+pub fn parse_network(text: &str) -> Option<Network> {
+    let network: Network = text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(Network::from))?;
+    let is_mapped = network.addr().to_canonical() != network.addr();
+    (!is_mapped).then_some(network)
 }
 
 /// The client of a request. Each proxy adds the address that is connected to it at the end of `X-Forwarded-For` or
@@ -52,7 +23,7 @@ impl Network {
 /// A proxy sets one of the two headers and may pass the other on as the client sent it. So if they name different
 /// clients, both are ignored.
 pub(crate) fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(&address.to_canonical()));
     if !is_trusted(peer) {
         return peer;
     }
@@ -99,7 +70,7 @@ mod tests {
     }
 
     fn client_of(peer: &str, lines: &[(HeaderName, &str)]) -> String {
-        let trusted = ["10.0.0.0/8", "fd00::/8", "192.0.2.1"].map(|network| Network::parse(network).unwrap());
+        let trusted = ["10.0.0.0/8", "fd00::/8", "192.0.2.1"].map(|network| parse_network(network).unwrap());
         let mut headers = HeaderMap::new();
         for (name, line) in lines {
             headers.append(name.clone(), HeaderValue::from_str(line).unwrap());
@@ -159,7 +130,7 @@ mod tests {
     #[test]
     fn networks_are_read_strictly() {
         for text in ["0.0.0.0/0", "::/0", "10.1.2.3/32", "::1/128", "127.0.0.1"] {
-            assert!(Network::parse(text).is_some(), "{text}");
+            assert!(parse_network(text).is_some(), "{text}");
         }
         for text in [
             "",
@@ -172,7 +143,7 @@ mod tests {
             "10.0.0.0/8/8",
             "::ffff:10.0.0.0/104",
         ] {
-            assert!(Network::parse(text).is_none(), "{text}");
+            assert!(parse_network(text).is_none(), "{text}");
         }
     }
 

@@ -1,10 +1,12 @@
 //! The context of a request. When it is dropped, the request has ended: its line is logged and its metrics are
 //! recorded, once for each request, however it ended (decisions R4, A9).
 
+#[cfg(test)]
+mod tests;
+
 use super::client;
-use super::trace;
 use crate::error::ApiError;
-use crate::extract::credentials;
+use crate::extract::headers::{credential_kind, credentials};
 use crate::services::{RefusalSink, Settings};
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName};
@@ -16,7 +18,10 @@ use domain::clock::{Clock, IdSource};
 use domain::refusal::{NewRefusal, Owner};
 use domain::text::cut;
 use metering::catalog;
-use opentelemetry::trace::TraceId;
+use opentelemetry::Context;
+use opentelemetry::propagation::{Extractor, TextMapPropagator};
+use opentelemetry::trace::{TraceContextExt, TraceId};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use std::cell::{Cell, OnceCell};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -24,8 +29,11 @@ use std::sync::Arc;
 use std::time::Instant;
 use tracing::Span;
 use tracing::field::Empty;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+const TRACEPARENT: &str = "traceparent";
 
 /// Characters of a path in the log.
 const MAX_PATH: usize = 200;
@@ -34,13 +42,13 @@ const MAX_PATH: usize = 200;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ending {
     pub(crate) status: u16,
-    /// Bytes of the body of the answer.
+    /// Bytes of the body of the response.
     pub(crate) sent: u64,
     pub(crate) is_whole: bool,
 }
 
 /// The end of a request whose client disconnected before the response. The status is for the log only.
-const HUNG_UP: Ending = Ending { status: 499, sent: 0, is_whole: false };
+const DISCONNECTED: Ending = Ending { status: 499, sent: 0, is_whole: false };
 
 /// A request while it runs.
 pub(crate) struct RequestContext {
@@ -53,7 +61,7 @@ pub(crate) struct RequestContext {
     method: Method,
     operation: Cell<&'static str>,
     caller: OnceCell<Arc<Caller>>,
-    /// The computer that an unauthenticated client claims to be: for the operator, never for the answer.
+    /// The computer that an unauthenticated client claims to be: for the operator, never for the response.
     claimed: Cell<Option<ClaimedComputer>>,
     trace: Option<TraceId>,
     /// The code of its refusal.
@@ -99,7 +107,7 @@ impl RequestContext {
         );
         catalog::HTTP_REQUESTS_RUNNING.with([]).increment(1.0);
         Self {
-            trace: trace::join(&span, headers),
+            trace: join_trace(&span, headers),
             request_id,
             client,
             span,
@@ -148,7 +156,7 @@ impl RequestContext {
     }
 
     /// Logs an error of the server with its cause, or counts a refusal.
-    pub(crate) fn note(&self, error: &ApiError) {
+    pub(crate) fn log_error(&self, error: &ApiError) {
         if let Some(cause) = error.cause() {
             let operation = self.operation.get();
             tracing::error!(request_id = self.request_id, operation, cause, "a request failed on our side");
@@ -161,7 +169,7 @@ impl RequestContext {
     }
 
     /// Passes a refusal to the [`RefusalSink`], if the client may have to fix its cause.
-    pub(crate) fn record(&self, error: &ApiError, request: &HttpRequest) {
+    pub(crate) fn record_refusal(&self, error: &ApiError, request: &HttpRequest) {
         let sink = request.app_data::<Data<dyn RefusalSink>>();
         let Some((sink, reason)) = sink.zip(error.code().filter(|_| error.is_recorded())) else {
             return;
@@ -172,7 +180,7 @@ impl RequestContext {
             at: self.clock.now(),
             owner: Owner::Address(address.clone().unwrap_or_default()),
             operation: self.operation.get().to_owned(),
-            credential: credentials::kind(headers),
+            credential: credential_kind(headers),
             user: None,
             computer: None,
             named: None,
@@ -184,9 +192,9 @@ impl RequestContext {
             detail: error.detail().to_string(),
             request_id: self.request_id.clone(),
         };
-        sink.refused(match self.caller.get() {
+        sink.record(match self.caller.get() {
             Some(caller) => refusal.of_caller(caller),
-            None => refusal.of_stranger(&credentials::sent(headers), self.claimed.get()),
+            None => refusal.of_unauthenticated(&credentials(headers), self.claimed.get()),
         });
     }
 }
@@ -194,7 +202,7 @@ impl RequestContext {
 impl Drop for RequestContext {
     fn drop(&mut self) {
         let _entered = self.span.enter();
-        let Ending { status, sent, is_whole } = self.ending.get().unwrap_or(HUNG_UP);
+        let Ending { status, sent, is_whole } = self.ending.get().unwrap_or(DISCONNECTED);
         let (operation, received, duration) = (self.operation.get(), self.received.get(), self.started.elapsed());
         catalog::HTTP_REQUESTS_RUNNING.with([]).decrement(1.0);
         catalog::HTTP_REQUESTS.with([operation, &status.to_string()]).increment(1);
@@ -221,7 +229,7 @@ impl Drop for RequestContext {
             broke_off = !is_whole,
             "answered"
         );
-        trace::rename(&self.span, operation);
+        self.span.context().span().update_name(operation);
         self.span.record("http.response.status_code", status);
         self.span.record("http.request.body.size", received);
         self.span.record("http.response.body.size", sent);
@@ -243,28 +251,33 @@ fn request_id(headers: &HeaderMap, ids: &dyn IdSource) -> String {
     sent.map_or_else(|| ids.guid().as_hyphenated().to_string(), str::to_owned)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use actix_web::http::header::HeaderValue;
-    use domain::testing::CountingIds;
+/// Adds `span` to the client's trace, if the client names one (W3C Trace Context). Returns the trace of
+/// the request: the client's, else the one that the subscriber began, else none.
+fn join_trace(span: &Span, headers: &HeaderMap) -> Option<TraceId> {
+    let parent =
+        headers.contains_key(TRACEPARENT).then(|| TraceContextPropagator::new().extract(&TraceHeaders(headers)));
+    let sent = parent.as_ref().and_then(trace_id);
+    if let Some(parent) = parent.filter(|_| sent.is_some()) {
+        // It fails without a subscriber that exports traces: then there is nothing to join.
+        drop(span.set_parent(parent));
+    }
+    sent.or_else(|| trace_id(&span.context()))
+}
 
-    #[test]
-    fn a_usable_request_id_is_kept() {
-        // Decision R4.
-        let ids = CountingIds::default();
-        let with = |value: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(REQUEST_ID, HeaderValue::from_str(value).unwrap());
-            request_id(&headers, &ids)
-        };
-        let longest = "x".repeat(128);
-        for id in ["a", "A.b_c-9", longest.as_str()] {
-            assert_eq!(with(id), id);
-        }
-        for id in ["", "a b", "a/b", &"x".repeat(129), "\"a\""] {
-            assert_eq!(with(id).len(), 36, "{id}");
-        }
-        assert_eq!(request_id(&HeaderMap::new(), &ids).len(), 36);
+fn trace_id(context: &Context) -> Option<TraceId> {
+    let span = context.span();
+    let context = span.span_context();
+    context.is_valid().then(|| context.trace_id())
+}
+
+struct TraceHeaders<'a>(&'a HeaderMap);
+
+impl Extractor for TraceHeaders<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(HeaderName::as_str).collect()
     }
 }

@@ -6,7 +6,7 @@ use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderValue;
-use actix_web::http::{ConnectionType, Method, StatusCode, Version};
+use actix_web::http::{ConnectionType, Method, Version};
 use actix_web::middleware::Next;
 use bytes::Bytes;
 use std::error::Error as StdError;
@@ -16,7 +16,7 @@ use std::task::{Context, Poll, ready};
 use tracing::Instrument;
 
 /// Most bytes of a body that the connection gets at once. actix copies them into a buffer, which grows to their size.
-const PIECE: usize = 256 * 1024;
+const MAX_CHUNK: usize = 256 * 1024;
 
 /// Calls the rest of the application. The line is logged when the response has been sent.
 pub(crate) async fn log_request(
@@ -26,8 +26,8 @@ pub(crate) async fn log_request(
     let context = RequestContext::of(request.request());
     let mut response = next.call(request).instrument(context.span.clone()).await?;
     if let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) {
-        context.note(error);
-        context.record(error, response.request());
+        context.log_error(error);
+        context.record_refusal(error, response.request());
     }
     if let Ok(id) = HeaderValue::from_str(&context.request_id) {
         response.headers_mut().insert(REQUEST_ID, id);
@@ -38,9 +38,7 @@ pub(crate) async fn log_request(
         response.response().body().size() == BodySize::Stream && request.version() < Version::HTTP_11;
     let (is_head, declines_upgrade) = (request.method() == Method::HEAD, request.head().upgrade());
     let head = response.response_mut().head_mut();
-    // A client that stopped sending its body may send the rest of it at any time.
-    let is_stalled = head.status == StatusCode::REQUEST_TIMEOUT;
-    if declines_upgrade || ends_with_connection || is_stalled {
+    if declines_upgrade || ends_with_connection {
         head.set_connection_type(ConnectionType::Close);
     }
     head.no_chunking(ends_with_connection);
@@ -48,7 +46,7 @@ pub(crate) async fn log_request(
     Ok(response.map_body(|_, body| LoggedBody {
         announced: body.size(),
         body: body.boxed(),
-        piece: Bytes::new(),
+        chunk: Bytes::new(),
         sent: 0,
         is_complete: is_head,
         status,
@@ -61,7 +59,7 @@ pub(crate) struct LoggedBody {
     body: BoxBody,
     announced: BodySize,
     /// What is left of the last chunk.
-    piece: Bytes,
+    chunk: Bytes,
     sent: u64,
     is_complete: bool,
     status: u16,
@@ -77,11 +75,11 @@ impl MessageBody for LoggedBody {
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
         let this = self.get_mut();
-        while this.piece.is_empty() {
+        while this.chunk.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_next(cx)) {
-                Some(Ok(bytes)) => this.piece = bytes,
+                Some(Ok(bytes)) => this.chunk = bytes,
                 Some(Err(error)) => {
-                    this.context.note(&ApiError::body_broke_off(&*error));
+                    this.context.log_error(&ApiError::body_broke_off(&*error));
                     return Poll::Ready(Some(Err("the body broke off".into())));
                 }
                 None => {
@@ -93,9 +91,9 @@ impl MessageBody for LoggedBody {
                 }
             }
         }
-        let piece = this.piece.split_to(this.piece.len().min(PIECE));
-        this.sent += piece.len() as u64;
-        Poll::Ready(Some(Ok(piece)))
+        let chunk = this.chunk.split_to(this.chunk.len().min(MAX_CHUNK));
+        this.sent += chunk.len() as u64;
+        Poll::Ready(Some(Ok(chunk)))
     }
 }
 

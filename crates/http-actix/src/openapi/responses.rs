@@ -1,7 +1,7 @@
-//! Answers of operations for the OpenAPI document. Statuses and messages of refusals come from the table in `error.rs`.
+//! Responses of operations for the OpenAPI document. Statuses and messages of refusals come from the table in `error.rs`.
 
-use crate::answer::Format;
 use crate::error::ApiError;
+use crate::response::Format;
 use actix_web::http::StatusCode;
 use domain::error::{Reason, StoreError};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder, Schema};
 
-/// The answers of an operation by status.
+/// The responses of an operation by status.
 pub(crate) type Responses = BTreeMap<String, RefOr<Response>>;
 
 /// The body of every error.
@@ -30,20 +30,20 @@ pub(crate) fn words(description: &str, allowed: &[&str]) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).description(description).enum_values(Some(allowed.iter().copied()))
 }
 
-/// The answers of an operation that asks for credentials and refuses requests for `reasons`.
+/// The responses of an operation that asks for credentials and refuses requests for `reasons`.
 pub(crate) fn refusals(reasons: impl IntoIterator<Item = Reason>) -> Responses {
     let credentials = [Reason::HeadersRequired, Reason::MisKeyInvalid, Reason::HardwareHashInvalid];
     error_responses(&[Format::Json], with_credentials(credentials.into_iter().chain(reasons)))
 }
 
-/// `reasons`, and what any operation that asks for credentials answers in addition.
+/// `reasons`, and what any operation that asks for credentials refuses in addition.
 pub(crate) fn with_credentials(reasons: impl IntoIterator<Item = Reason>) -> impl Iterator<Item = ApiError> {
     let reasons = iter::once(Reason::Overloaded).chain(reasons);
     let errors = [ApiError::Throttled { wait: Duration::ZERO }, StoreError::other("").into()];
     errors.into_iter().chain(reasons.map(|reason| reason.because("").into()))
 }
 
-/// For each status of `errors` the answer that carries one of its messages, in each format.
+/// For each status of `errors` the response that carries one of its messages, in each format.
 pub(crate) fn error_responses(formats: &[Format], errors: impl IntoIterator<Item = ApiError>) -> Responses {
     let mut by_status: BTreeMap<StatusCode, Vec<ApiError>> = BTreeMap::new();
     for error in errors {

@@ -11,7 +11,7 @@ fn parsed() -> Value {
 fn every_reason_to_refuse_is_in_the_description_of_an_operation() {
     // The compiler holds the table of answers to the list of reasons; this holds the document to the table.
     let source = include_str!("../error.rs");
-    let table = source.split("fn refusal_answer(").nth(1).unwrap().split("\n}\n").next().unwrap();
+    let table = source.split("fn refusal_status_and_message(").nth(1).unwrap().split("\n}\n").next().unwrap();
     let messages: Vec<&str> = table.split('"').skip(1).step_by(2).collect();
     assert!(messages.len() >= 40, "the table was not read: {messages:?}");
     let paths = parsed()["paths"].to_string();

@@ -3,15 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use crate::answer::Message;
 use crate::error::ApiError;
 use crate::extract::Caller;
 use crate::extract::headers::joined;
 use crate::extract::json::{FromJson, Lenient, Members, TextOnly, parse_object};
 use crate::extract::multipart::Multipart;
 use crate::openapi::responses::{Responses, refusals, words};
-use crate::run::run_to_completion;
-use crate::services::Settings;
+use crate::response::Message;
+use crate::services::{Settings, run_to_completion};
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderName;
 use actix_web::web::Data;
@@ -30,7 +29,7 @@ const SENT_GUID: &str = "$request.body#/JsonString/ResourceGUID";
 const TIMESTAMP: HeaderName = HeaderName::from_static("timestamp");
 
 /// Bytes that a multipart body may have in addition to the contents of its parts.
-const MULTIPART_ROOM: u64 = 64 * 1024;
+const MULTIPART_OVERHEAD: u64 = 64 * 1024;
 
 /// Add or update a resource
 ///
@@ -74,7 +73,7 @@ pub(crate) async fn add_resource(
 ) -> Result<Message<'static>, ApiError> {
     let permit = settings.uploads.acquire(caller.organization).await?;
     let limits = &settings.limits;
-    let limit = limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_ROOM);
+    let limit = limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_OVERHEAD);
     let mut parts = body.at_most(limit)?.parts();
     let timestamp = joined(request.headers(), &TIMESTAMP);
     run_to_completion(async move {
@@ -151,9 +150,9 @@ struct MetaBody(Vec<MetaMember>);
 impl FromJson for MetaBody {
     fn from_json(json: &RawValue) -> Option<Self> {
         let members: Members<'_> = serde_json::from_str(json.get()).ok()?;
-        let texts = MetaText::ALL.map(|text| (members.find(text.as_str()).map(|(place, _)| place), text));
-        let member = |(place, (name, value)): (usize, (&String, &&RawValue))| {
-            let text = texts.iter().find(|(found, _)| *found == Some(place)).map(|(_, text)| *text);
+        let texts = MetaText::ALL.map(|text| (members.find(text.as_str()).map(|(index, _)| index), text));
+        let member = |(index, (name, value)): (usize, (&String, &&RawValue))| {
+            let text = texts.iter().find(|(found, _)| *found == Some(index)).map(|(_, text)| *text);
             match (text, String::from_json(value)) {
                 (Some(text), Some(value)) => Some(MetaMember::Text(text, value)),
                 // A `null` counts as absent where one of the texts is meant (decision R5), else it is kept (T8).

@@ -9,10 +9,11 @@ use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
     ByteRangeSpec, EntityTag, Header, HttpDate, IF_MATCH, IF_NONE_MATCH, IF_RANGE, IfMatch, IfModifiedSince,
-    IfNoneMatch, IfRange, IfUnmodifiedSince, RANGE, Range as RangeHeader,
+    IfNoneMatch, IfRange, IfUnmodifiedSince, RANGE,
 };
 use domain::checksum::Sha1Checksum;
 use domain::error::Failure;
+use domain::limits::Limits;
 use domain::resource::Preconditions;
 use domain::timestamp::Timestamp;
 use std::ops::Range;
@@ -41,8 +42,13 @@ pub(crate) enum Delivery {
 ///
 /// # Errors
 /// 412 where the file isn't the one that the client means, 416 where the range lies outside.
-pub(crate) fn decide(request: &HttpRequest, file: &Validators) -> Result<Delivery, ApiError> {
-    preconditions(request).check(file.checksum, file.modified).map_err(Failure::from)?;
+pub(crate) fn decide(
+    request: &HttpRequest,
+    file: &Validators,
+    now: Timestamp,
+    limits: &Limits,
+) -> Result<Delivery, ApiError> {
+    preconditions(request, now, limits).check(file.checksum, file.modified).map_err(Failure::from)?;
     if is_known(request, file) {
         return Ok(Delivery::NotModified);
     }
@@ -62,7 +68,7 @@ impl Validators {
 }
 
 /// Which state of a resource the request means: `If-Match` takes precedence over `If-Unmodified-Since`.
-pub(crate) fn preconditions(request: &HttpRequest) -> Preconditions {
+pub(crate) fn preconditions(request: &HttpRequest, now: Timestamp, limits: &Limits) -> Preconditions {
     if request.headers().contains_key(IF_MATCH) {
         return match IfMatch::parse(request) {
             Ok(IfMatch::Any) => Preconditions::None,
@@ -70,8 +76,12 @@ pub(crate) fn preconditions(request: &HttpRequest) -> Preconditions {
             Err(_) => Preconditions::Checksum(Vec::new()),
         };
     }
-    let since = IfUnmodifiedSince::parse(request).ok();
-    since.map_or(Preconditions::None, |since| Preconditions::UnmodifiedSince(timestamp(since.0)))
+    match IfUnmodifiedSince::parse(request) {
+        Ok(since) => {
+            Preconditions::UnmodifiedSince { since: timestamp(since.0), now, max_ahead: limits.max_timestamp_ahead }
+        }
+        Err(_) => Preconditions::None,
+    }
 }
 
 /// The checksum that a strong tag stands for. A weak one never matches.
@@ -93,17 +103,31 @@ fn is_known(request: &HttpRequest, file: &Validators) -> bool {
     since.is_some_and(|since| file.modified <= since)
 }
 
-/// The requested range; `None` for several or a malformed one.
+/// The requested range; `None` for several or a malformed one. actix-web's `Range` takes `+1-3` for a range, but no unit
+/// in upper case and no number of more than 64 bits (RFC 9110, 14.1).
 fn requested_range(request: &HttpRequest) -> Option<ByteRangeSpec> {
-    let is_single = request.headers().get_all(RANGE).count() == 1;
-    match RangeHeader::parse(request).ok()? {
-        RangeHeader::Bytes(ranges) if is_single && request.method() == Method::GET => {
-            // The parser skips malformed ranges, so the one that it returns must be the only one that was sent.
-            let sent = request.headers().get(RANGE)?.to_str().ok()?.contains(',');
-            <[ByteRangeSpec; 1]>::try_from(ranges).ok().map(|[range]| range).filter(|_| !sent)
-        }
-        _ => None,
+    let mut headers = request.headers().get_all(RANGE);
+    let (Some(header), None, &Method::GET) = (headers.next(), headers.next(), request.method()) else {
+        return None;
+    };
+    let (unit, range) = header.to_str().ok()?.split_once('=')?;
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return None;
     }
+    match range.trim().split_once('-')? {
+        ("", length) => Some(ByteRangeSpec::Last(position(length)?)),
+        (first, "") => Some(ByteRangeSpec::From(position(first)?)),
+        (first, last) => {
+            let (first, last) = (position(first)?, position(last)?);
+            (first <= last).then_some(ByteRangeSpec::FromTo(first, last))
+        }
+    }
+}
+
+/// A position in a file or a length. One of more than 64 bits lies outside of any file.
+fn position(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
 /// Whether If-Range allows a part: only if the client has parts of this state.

@@ -2,11 +2,11 @@
 
 use super::ResourcePath;
 use super::conditional::preconditions;
-use crate::answer::Message;
 use crate::error::ApiError;
 use crate::extract::Caller;
 use crate::openapi::responses::{Responses, refusals};
-use crate::run::run_to_completion;
+use crate::response::Message;
+use crate::services::{Settings, run_to_completion};
 use actix_web::HttpRequest;
 use actix_web::web::{Data, Path};
 use domain::error::Reason;
@@ -35,9 +35,10 @@ pub(crate) async fn delete_resource(
     request: HttpRequest,
     caller: Caller,
     path: Path<ResourcePath>,
+    settings: Data<Settings>,
     resources: Data<ResourceService>,
 ) -> Result<Message<'static>, ApiError> {
-    let preconditions = preconditions(&request);
+    let preconditions = preconditions(&request, settings.clock.now(), &settings.limits);
     run_to_completion(async move { resources.delete(&caller, Some(&path.guid), preconditions).await }).await?;
     Ok(Message::new(DELETED))
 }

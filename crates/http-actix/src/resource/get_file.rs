@@ -2,10 +2,10 @@
 
 use super::ResourcePath;
 use super::conditional::{Delivery, Validators, decide, http_date};
-use crate::answer::Format;
 use crate::error::ApiError;
 use crate::extract::Caller;
 use crate::openapi::responses::{Responses, error_responses, refusals};
+use crate::response::Format;
 use crate::services::Settings;
 use actix_web::body::{None as NoBody, SizedStream};
 use actix_web::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ContentType, ETAG, LastModified};
@@ -14,6 +14,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use domain::error::{Reason, StoreError};
 use domain::resource::ResourceService;
+use domain::timestamp::Timestamp;
 use futures_util::stream;
 use utoipa::{IntoResponses, ToSchema};
 
@@ -77,38 +78,39 @@ pub(crate) async fn get_file(
     request: HttpRequest,
     caller: Caller,
     path: Path<ResourcePath>,
+    settings: Data<Settings>,
     resources: Data<ResourceService>,
 ) -> Result<HttpResponse, ApiError> {
     let resource = resources.find(&caller, &path.guid).await?;
     let size = resource.content.size;
     let file = Validators { checksum: resource.checksum, modified: resource.modified, size };
-    let (status, range) = match decide(&request, &file)? {
-        Delivery::NotModified => return Ok(respond(StatusCode::NOT_MODIFIED, &file, &request).body(NoBody::new())),
+    let now = settings.clock.now();
+    let (status, range) = match decide(&request, &file, now, &settings.limits)? {
+        Delivery::NotModified => return Ok(respond(StatusCode::NOT_MODIFIED, &file, now).body(NoBody::new())),
         Delivery::Part(range) => (StatusCode::PARTIAL_CONTENT, Some(range)),
         Delivery::Whole => (StatusCode::OK, None),
     };
-    let mut answer = respond(status, &file, &request);
-    answer.insert_header(ContentType::octet_stream());
+    let mut response = respond(status, &file, now);
+    response.insert_header(ContentType::octet_stream());
     if let Some(range) = &range {
-        answer.insert_header((CONTENT_RANGE, format!("bytes {}-{}/{size}", range.start, range.end - 1)));
+        response.insert_header((CONTENT_RANGE, format!("bytes {}-{}/{size}", range.start, range.end - 1)));
     }
     if request.method() == Method::HEAD {
-        return Ok(answer.body(SizedStream::new(size, stream::empty::<Result<_, StoreError>>())));
+        return Ok(response.body(SizedStream::new(size, stream::empty::<Result<_, StoreError>>())));
     }
     let length = range.as_ref().map_or(size, |range| range.end - range.start);
     let content = resources.content(&resource, range).await?;
-    Ok(answer.body(SizedStream::new(length, content)))
+    Ok(response.body(SizedStream::new(length, content)))
 }
 
 /// A response with the validators of the file.
-fn respond(status: StatusCode, file: &Validators, request: &HttpRequest) -> HttpResponseBuilder {
+fn respond(status: StatusCode, file: &Validators, now: Timestamp) -> HttpResponseBuilder {
+    let mut response = HttpResponse::build(status);
+    response.insert_header((ETAG, format!("\"{}\"", file.checksum)));
     // A client whose clock is ahead may have set a Timestamp in the future; `Last-Modified` must not be (decision T17).
-    let shown = file.modified.min(Settings::of(request).clock.now());
-    let mut answer = HttpResponse::build(status);
-    answer.insert_header((ETAG, format!("\"{}\"", file.checksum)));
-    answer.insert_header(LastModified(http_date(shown)));
-    answer.insert_header((ACCEPT_RANGES, "bytes"));
-    answer
+    response.insert_header(LastModified(http_date(file.modified.min(now))));
+    response.insert_header((ACCEPT_RANGES, "bytes"));
+    response
 }
 
 #[derive(ToSchema)]

@@ -2,10 +2,10 @@
 
 use super::ResourcePath;
 use super::add::Meta;
-use crate::answer;
 use crate::error::ApiError;
 use crate::extract::Caller;
 use crate::openapi::responses::{Responses, refusals, words};
+use crate::response;
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use domain::error::{Reason, StoreError};
@@ -70,7 +70,7 @@ pub(super) fn info(resource: &StoredResource) -> Result<HttpResponse, ApiError> 
         meta: serde_json::from_str(&resource.meta.json).map_err(damaged)?,
     };
     let text = serde_json::to_string(&info).map_err(StoreError::other)?;
-    Ok(answer::json(text))
+    Ok(response::json(text))
 }
 
 struct Refusals;

@@ -5,10 +5,10 @@ mod tests;
 
 use crate::error::ApiError;
 use crate::extract::Caller;
+use crate::extract::body::LenientJson;
 use crate::extract::json::{Lenient, TextOnly};
-use crate::extract::lenient_json::LenientJson;
-use crate::list::{array, push_json};
 use crate::openapi::responses::{Responses, refusals, words};
+use crate::response::{json_array, push_json};
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use domain::error::{Failure, Reason};
@@ -33,7 +33,7 @@ pub(crate) async fn list_resources(
     resources: Data<ResourceService>,
 ) -> Result<HttpResponse, ApiError> {
     let filter = ListFilter::try_from(body.0)?;
-    array(resources.list(&caller, filter), write_item).await
+    Ok(json_array(resources.list(&caller, filter), write_item).await?)
 }
 
 /// Which resources to list.

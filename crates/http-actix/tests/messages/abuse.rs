@@ -2,7 +2,7 @@
 
 use super::support::bodies::{BOUNDARY, GUID, add_label, call_stack, crash_request};
 use super::support::{Connection, Options, Request, Server};
-use http_actix::{Network, UploadBounds};
+use http_actix::{Network, UploadBounds, parse_network};
 use std::time::Duration;
 
 fn status(key: &str) -> Request {
@@ -45,7 +45,7 @@ fn those_who_were_admitted_are_not_held_up_by_one_that_fails_beside_them() {
 
 #[test]
 fn failures_are_counted_by_the_address_that_a_trusted_proxy_names() {
-    let server = throttling(vec![Network::parse("127.0.0.0/8").unwrap()]);
+    let server = throttling(vec![parse_network("127.0.0.0/8").unwrap()]);
     let from = |client: &str| status("guessed").header("X-Forwarded-For", client);
     for _ in 0..3 {
         server.send(from("198.51.100.1")).assert_error(401, "Invalid MisKey");

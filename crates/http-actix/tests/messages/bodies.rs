@@ -1,6 +1,6 @@
 //! Bodies: JSON, codings, limits, time limits (decisions R3, R5, R6, R10).
 
-use super::support::bodies::{GUID, add_label, call_stack, crash_request};
+use super::support::bodies::{GUID, add_label, call_stack, crash_request, part};
 use super::support::{ACME, Options, Request, Server};
 use actix_web::rt::System;
 use async_compression::Level;
@@ -132,6 +132,24 @@ fn a_damaged_encoding_is_a_malformed_body() {
         reply.assert_error(415, "This request is not properly formatted");
     }
     assert!(server.kept.log_entries(ACME).is_empty() && server.kept.contents().is_empty());
+}
+
+#[test]
+fn a_body_that_decodes_to_far_more_than_was_sent_is_not_decoded_to_its_end() {
+    // Decisions R10, C6; ADR 7.
+    let server = Server::with(Options {
+        limits: Limits { max_crash_report_size: 1_000_000, ..Limits::default() },
+        ..Options::default()
+    });
+    let dump = || part("dump", "application/octet-stream", vec![0; 200 * 1024 * 1024]);
+    for (parts, status) in [([call_stack(), dump()], 200), ([dump(), call_stack()], 413)] {
+        let request = crash_request(&parts);
+        let body = read_all(ZstdEncoder::with_quality(&request.body[..], Level::Fastest));
+        assert!(body.len() < 100_000);
+        let reply = server.send(request.header("Content-Encoding", "zstd").body(body));
+        assert_eq!(reply.status, status);
+        assert!(reply.detail().contains("decode to more than 200 times as many"), "{}", reply.detail());
+    }
 }
 
 #[test]

@@ -114,6 +114,69 @@ fn an_early_answer_reaches_a_client_that_is_still_sending() {
 }
 
 #[test]
+fn after_an_early_answer_the_connection_closes_once_the_whole_body_has_arrived() {
+    // Decision R12.
+    let server = Server::start();
+    for body in [300_000, 3_000_000] {
+        let not_json = log("x").header("Content-Type", "text/plain");
+        for request in [Request::post("/nowhere"), log("x").anonymous(), not_json] {
+            let request = request.body(vec![b'x'; body]);
+            for request in [request.clone(), request.chunked(10_000)] {
+                let mut connection = server.connect();
+                let reply = connection.send(&request);
+                assert_eq!(reply.header("Connection"), Some("close"), "{reply:?}");
+                let start = Instant::now();
+                assert!(connection.is_closed());
+                assert!(start.elapsed() < Duration::from_secs(4), "closed after {:?}", start.elapsed());
+            }
+        }
+    }
+}
+
+#[test]
+fn after_an_early_answer_to_a_short_body_the_connection_is_kept() {
+    // Decision R12.
+    let server = Server::start();
+    let mut connection = server.connect();
+    for request in [Request::post("/nowhere"), log("x").anonymous(), log("x").header("Content-Type", "text/plain")] {
+        for request in [request.clone().body(vec![b'x'; 20_000]), request.body(vec![b'x'; 20_000]).chunked(100)] {
+            let reply = connection.send(&request);
+            assert!(reply.status >= 400 && reply.header("Connection").is_none(), "{reply:?}");
+        }
+    }
+    connection.send(&running()).assert_success("Server is running");
+}
+
+#[test]
+fn a_slow_sender_that_reads_afterwards_finds_its_early_answer() {
+    // Decision R12.
+    let server = Server::start();
+    let piece = vec![b'x'; 16 * 1024];
+    let mut connection = server.connect();
+    connection.write(&log("x").anonymous().header("Content-Length", &(30 * piece.len()).to_string()).head());
+    for _ in 0..30 {
+        connection.write(&piece);
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    assert_eq!(connection.read_reply("POST").status, 401);
+    assert!(connection.is_closed());
+}
+
+#[test]
+fn a_client_that_keeps_a_body_back_does_not_delay_the_end_of_the_server() {
+    // Decision R12: after a while nothing more of the body is waited for.
+    let server = Server::start();
+    let mut connection = server.connect();
+    connection.write(&log("x").anonymous().header("Content-Length", "1000000").head());
+    connection.write(&vec![b'x'; 200_000]);
+    assert_eq!(connection.read_reply("POST").status, 401);
+    let start = Instant::now();
+    drop(server.handle().stop(true));
+    server.join();
+    assert!(start.elapsed() < Duration::from_secs(15), "stopped after {:?}", start.elapsed());
+}
+
+#[test]
 fn after_a_body_that_was_not_read_the_connection_closes_or_serves_the_next_request() {
     // Decision R12.
     let server = Server::start();

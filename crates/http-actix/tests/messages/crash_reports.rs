@@ -22,8 +22,8 @@ fn stored(server: &Server, reply: &Reply) -> StoredCrashReport {
     server.kept.crash_report(ACME, id).expect("the report of this id")
 }
 
-fn content(server: &Server, report: &StoredCrashReport, place: PartRole) -> Vec<u8> {
-    let part = report.parts.iter().find(|part| part.place == place).expect("a part in this place");
+fn content(server: &Server, report: &StoredCrashReport, role: PartRole) -> Vec<u8> {
+    let part = report.parts.iter().find(|part| part.role == role).expect("a part of this role");
     server.kept.content(&part.key).expect("its content").to_vec()
 }
 
@@ -45,13 +45,13 @@ fn a_report_is_kept_byte_for_byte_under_the_id_that_is_answered() {
     assert_eq!(content(&server, &report, PartRole::CallStack), stack);
     assert_eq!(content(&server, &report, PartRole::Xml), b"<a/>");
     assert_eq!(content(&server, &report, PartRole::Dump), dump);
-    let attachment = report.parts.iter().find(|part| part.place == PartRole::Attachment).unwrap();
+    let attachment = report.parts.iter().find(|part| part.role == PartRole::Attachment).unwrap();
     assert_eq!(attachment.name.as_deref(), Some("screenshot"));
     assert_eq!(reply.header("X-Error-Detail"), None);
 }
 
 #[test]
-fn parts_take_their_places_by_name_and_content_type() {
+fn parts_get_their_roles_by_name_and_content_type() {
     // Decision C1.
     let server = Server::start();
     let parts = [
@@ -66,7 +66,7 @@ fn parts_take_their_places_by_name_and_content_type() {
     assert_eq!(content(&server, &report, PartRole::CallStack), b"by content type");
     assert_eq!(content(&server, &report, PartRole::Dump), b"by name");
     assert_eq!(content(&server, &report, PartRole::Xml), b"<b/>");
-    let xml = report.parts.iter().find(|part| part.place == PartRole::Xml).unwrap();
+    let xml = report.parts.iter().find(|part| part.role == PartRole::Xml).unwrap();
     assert_eq!(xml.file_name.as_deref(), Some("C:\\tmp\\a.xml"));
 }
 
@@ -114,7 +114,7 @@ fn a_control_character_in_a_file_name_loses_no_report() {
     let server = Server::start();
     let head = "Content-Disposition: form-data; name=\"dump\"; filename=\"\u{1b}$B%@\u{1b}(B.dmp\"\r\n";
     let report = stored(&server, &add(&server, &[call_stack(), raw_part(head, "dump")]));
-    let dump = report.parts.iter().find(|part| part.place == PartRole::Dump).unwrap();
+    let dump = report.parts.iter().find(|part| part.role == PartRole::Dump).unwrap();
     assert_eq!(dump.file_name.as_deref(), Some("?$B%@?(B.dmp"));
 }
 

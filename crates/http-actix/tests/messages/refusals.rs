@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 struct Kept(Arc<Mutex<Vec<NewRefusal>>>);
 
 impl RefusalSink for Kept {
-    fn refused(&self, refusal: NewRefusal) {
+    fn record(&self, refusal: NewRefusal) {
         self.0.lock().unwrap().push(refusal);
     }
 }
@@ -143,7 +143,7 @@ fn what_an_address_is_refused_that_fails_without_end_is_not_kept() {
 fn the_client_that_a_trusted_proxy_names_is_kept() {
     let kept = Kept::default();
     let refusals: Option<Arc<dyn RefusalSink>> = Some(Arc::new(kept.clone()));
-    let trusted_proxies = vec![http_actix::Network::parse("127.0.0.1").unwrap()];
+    let trusted_proxies = vec![http_actix::parse_network("127.0.0.1").unwrap()];
     let server = Server::with(Options { refusals, trusted_proxies, ..Options::default() });
     let guess = Request::get("/api/v2").without("MisKey").header("MisKey", "guessed");
     server.send(guess.header("Forwarded", "for=\"[2001:db8::7]:4711\"")).assert_error(401, "Invalid MisKey");

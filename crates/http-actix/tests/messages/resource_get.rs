@@ -145,6 +145,18 @@ fn last_modified_is_never_later_than_now() {
 }
 
 #[test]
+fn the_last_modified_that_was_answered_is_one_since_which_the_resource_is_unmodified() {
+    // Decision T17, of a Timestamp in the future.
+    let server = stored("2026-01-01T05:00:00Z", b"content");
+    let shown = server.send(file()).header("Last-Modified").map(str::to_owned).unwrap();
+    assert_eq!(shown, "Thu, 01 Jan 2026 00:00:00 GMT");
+    server.clock.set(at(60 * 60));
+    let since = |request: Request| server.send(request.header("If-Unmodified-Since", &shown));
+    assert_eq!(since(file()).status, 200);
+    since(Request::new("DELETE", &file().path)).assert_success("Resource successfully deleted");
+}
+
+#[test]
 fn every_form_of_a_guid_names_the_resource() {
     // Decision R7.
     let server = stored("2025-06-01T12:00:00Z", b"content");

@@ -122,7 +122,7 @@ async fn find(inspection: &dyn InspectionRepository, asked: &Report) -> Result<F
 
 async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, out: &mut Out<'_>) -> Result<()> {
     let Found { organization, report } = found;
-    let call_stack = report.parts.iter().find(|part| part.place == PartRole::CallStack);
+    let call_stack = report.parts.iter().find(|part| part.role == PartRole::CallStack);
     if as_json {
         let mut json = json_of(organization, report);
         if let Some(part) = call_stack {
@@ -149,8 +149,8 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, out: &mut Out
     for part in &report.parts {
         let text = |text: &Option<String>| Cell::new(text.as_deref().unwrap_or_default());
         let size = Cell::new(values::size(part.size));
-        let place = Cell::new(part.place.as_str());
-        table.row(out, vec![place, text(&part.name), text(&part.file_name), text(&part.content_type), size])?;
+        let role = Cell::new(part.role.as_str());
+        table.row(out, vec![role, text(&part.name), text(&part.file_name), text(&part.content_type), size])?;
     }
     table.flush(out)?;
     if let Some(part) = call_stack {
@@ -171,7 +171,7 @@ const PART_COLUMNS: [Column; 5] = [
 fn json_of(organization: &str, report: &StoredCrashReport) -> Value {
     let part = |part: &CrashPart| {
         json!({
-            "place": part.place.as_str(),
+            "place": part.role.as_str(),
             "name": part.name,
             "file_name": part.file_name,
             "content_type": part.content_type,
@@ -186,7 +186,7 @@ fn json_of(organization: &str, report: &StoredCrashReport) -> Value {
 
 async fn content(blobs: &dyn BlobStore, part: &CrashPart) -> Result<domain::blob::ByteStream> {
     let content = blobs.read(&part.key, None).await?;
-    content.with_context(|| format!("the content {} of the part {} is missing", part.key, part.place.as_str()))
+    content.with_context(|| format!("the content {} of the part {} is missing", part.key, part.role.as_str()))
 }
 
 /// Saves every part. No file is overwritten without --force; that is checked before anything is written.
@@ -196,14 +196,14 @@ async fn export(blobs: &dyn BlobStore, report: &StoredCrashReport, folder: &Fold
     let files = (1..).zip(&report.parts).map(&mut file).collect::<Result<Vec<_>>>()?;
     for (part, file) in report.parts.iter().zip(files) {
         let saved = Destination::File(file).save(content(blobs, part).await?, part.checksum, out).await;
-        saved.with_context(|| format!("cannot save the part {}", part.place.as_str()))?;
+        saved.with_context(|| format!("cannot save the part {}", part.role.as_str()))?;
     }
     Ok(())
 }
 
 /// The client's name for a file, else one by its place.
 fn name(position: usize, part: &CrashPart) -> String {
-    match (&part.file_name, part.place) {
+    match (&part.file_name, part.role) {
         // Some clients send the whole path of theirs.
         (Some(name), _) if !name.trim().is_empty() => name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
         (_, PartRole::CallStack) => "CallStack.txt".to_owned(),

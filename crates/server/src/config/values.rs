@@ -1,7 +1,7 @@
 //! Values as a layer wrote them, and their parsers: `None` where the key doesn't allow the value.
 
 use adapters_db::is_database_url;
-use http_actix::Network;
+use http_actix::{Network, parse_network};
 use reqwest::Url;
 use std::fmt;
 use std::io;
@@ -109,7 +109,7 @@ pub(super) fn bound(value: &Value) -> Option<u32> {
 /// Addresses and networks with commas between.
 pub(super) fn networks(value: &Value) -> Option<Vec<Network>> {
     let networks = text(value)?.split(',').map(str::trim).filter(|network| !network.is_empty());
-    networks.map(Network::parse).collect()
+    networks.map(parse_network).collect()
 }
 
 pub(super) fn address(value: &Value) -> Option<Address> {

@@ -1,4 +1,4 @@
-//! Decisions A1–A9, with the wording of both surfaces.
+//! Decisions A1–A9, with the messages of both surfaces.
 
 use super::*;
 use crate::access::MockCredentialDirectory;
@@ -58,29 +58,29 @@ fn sent(mis_key: &str, hardware_hash: &str, serial_number: &str, application_ver
 async fn admit_with(
     directory: MockCredentialDirectory,
     sent: &SentCredentials,
-    wording: CredentialMessages,
+    messages: CredentialMessages,
 ) -> Result<Caller, Refusal> {
-    match AccessService::new(Arc::new(directory)).authenticate(sent, wording).await {
+    match AccessService::new(Arc::new(directory)).authenticate(sent, messages).await {
         Ok(caller) => Ok(caller),
         Err(AuthenticationFailure { failure: Failure::Refused(refusal), .. }) => Err(refusal),
         Err(AuthenticationFailure { failure: Failure::Store(error), .. }) => panic!("{error}"),
     }
 }
 
-async fn admit(sent: &SentCredentials, wording: CredentialMessages) -> Result<Caller, Refusal> {
-    admit_with(directory(), sent, wording).await
+async fn admit(sent: &SentCredentials, messages: CredentialMessages) -> Result<Caller, Refusal> {
+    admit_with(directory(), sent, messages).await
 }
 
-async fn reason(sent: &SentCredentials, wording: CredentialMessages) -> Option<Reason> {
-    admit(sent, wording).await.err().map(|refusal| refusal.reason)
+async fn reason(sent: &SentCredentials, messages: CredentialMessages) -> Option<Reason> {
+    admit(sent, messages).await.err().map(|refusal| refusal.reason)
 }
 
 /// Decision A1: a MisKey identifies a user of one organization; decision A3: with it the
 /// SerialNumber is recorded, not checked.
 #[tokio::test]
 async fn a_key_admits_its_user() {
-    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-        let caller = admit(&sent("ann-key", "", "any serial", "9.0"), wording).await.unwrap();
+    for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+        let caller = admit(&sent("ann-key", "", "any serial", "9.0"), messages).await.unwrap();
         let expected = Caller {
             organization: ACME,
             organization_name: "Acme".to_owned(),
@@ -96,8 +96,8 @@ async fn a_key_admits_its_user() {
 /// Decision A1: a HardwareHash with its SerialNumber identifies a computer.
 #[tokio::test]
 async fn a_hardware_hash_admits_its_computer() {
-    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-        let caller = admit(&sent("", "zenith-hash", "SN-2", "9.0"), wording).await.unwrap();
+    for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+        let caller = admit(&sent("", "zenith-hash", "SN-2", "9.0"), messages).await.unwrap();
         assert_eq!((caller.organization, caller.organization_name.as_str()), (ZENITH, "Zenith"));
         assert_eq!(caller.user, None);
         assert_eq!(caller.computer, Some(computer(ZENITH, "Zenith", "SN-2").computer));
@@ -108,15 +108,15 @@ async fn a_hardware_hash_admits_its_computer() {
 /// Decision A4: the caller is that user at that computer.
 #[tokio::test]
 async fn both_credentials_admit_the_user_at_the_computer() {
-    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-        let caller = admit(&sent("ann-key", "acme-hash", "SN-1", "9.0"), wording).await.unwrap();
+    for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+        let caller = admit(&sent("ann-key", "acme-hash", "SN-1", "9.0"), messages).await.unwrap();
         assert_eq!(caller.organization, ACME);
         assert_eq!(caller.user_name(), "Ann");
         assert_eq!(caller.computer, Some(computer(ACME, "Acme", "SN-1").computer));
     }
 }
 
-/// Decision A2: one wording for whatever is missing, before anything is looked up.
+/// Decision A2: one messages for whatever is missing, before anything is looked up.
 #[tokio::test]
 async fn missing_headers_are_answered_before_invalid_ones() {
     let missing = [
@@ -174,8 +174,8 @@ async fn a_known_hardware_hash_that_admits_nobody_names_its_computer() {
     ];
     let service = AccessService::new(Arc::new(directory()));
     for (sent, computer) in refused {
-        for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-            assert_eq!(service.authenticate(&sent, wording).await.unwrap_err().computer, computer, "{sent:?}");
+        for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+            assert_eq!(service.authenticate(&sent, messages).await.unwrap_err().computer, computer, "{sent:?}");
         }
     }
     let unknown_key =
@@ -317,8 +317,8 @@ async fn with_a_key_alone_the_first_serial_number_counts() {
     for (first, second) in [("SN-1", "SN-2"), ("SN-1, SN-2", ""), ("SN-1,SN-2", "SN-3")] {
         let mut sent = sent("ann-key", "", first, "9.0");
         sent.serial_number.push(second.to_owned());
-        for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-            assert_eq!(admit(&sent, wording).await.unwrap().serial_number, "SN-1");
+        for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+            assert_eq!(admit(&sent, messages).await.unwrap().serial_number, "SN-1");
         }
     }
 }
@@ -338,8 +338,8 @@ async fn a_detail_never_shows_a_credential() {
         twice,
     ];
     for sent in refused {
-        for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
-            let detail = admit(&sent, wording).await.unwrap_err().detail.to_string();
+        for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+            let detail = admit(&sent, messages).await.unwrap_err().detail.to_string();
             for credential in ["secret", "ann-key", "-hash", "SN-"] {
                 assert!(!detail.contains(credential), "{detail}");
             }
@@ -350,14 +350,14 @@ async fn a_detail_never_shows_a_credential() {
 /// Decision R4: a directory that fails is our fault, not the caller's.
 #[tokio::test]
 async fn a_failing_directory_is_a_store_failure() {
-    for wording in [CredentialMessages::Common, CredentialMessages::CrashReport] {
+    for messages in [CredentialMessages::Common, CredentialMessages::CrashReport] {
         let mut directory = MockCredentialDirectory::new();
         directory.expect_find_key_holder().returning(|_| Err(StoreError::other("down")));
         directory.expect_find_computer().returning(|_| Err(StoreError::other("down")));
         let service = AccessService::new(Arc::new(directory));
         for sent in [sent("ann-key", "", "SN-1", "9.0"), sent("", "acme-hash", "SN-1", "9.0")] {
             assert!(matches!(
-                service.authenticate(&sent, wording).await,
+                service.authenticate(&sent, messages).await,
                 Err(AuthenticationFailure { failure: Failure::Store(_), .. })
             ));
         }
@@ -419,10 +419,10 @@ async fn every_combination_is_answered_as_the_rules_are_worded() {
             None
         };
         let sent = sent(key, hash, serial, version);
-        for (wording, expected) in
+        for (messages, expected) in
             [(CredentialMessages::Common, common), (CredentialMessages::CrashReport, crash_report)]
         {
-            match admit(&sent, wording).await {
+            match admit(&sent, messages).await {
                 Ok(caller) => {
                     assert_eq!(expected, None, "{key} {hash} {serial} {version}");
                     assert_eq!(Some(caller.organization), of_hash.or(of_key));

@@ -1,4 +1,4 @@
-//! Who has to wait, and who hasn't.
+//! Which clients have to wait.
 
 use super::*;
 use crate::caller::{CallingComputer, OrganizationId};
@@ -22,14 +22,14 @@ fn ann() -> Caller {
 
 /// The key was sent and is not valid.
 fn fail(throttle: &Throttle, client: IpAddr, now: Timestamp) -> bool {
-    throttle.note(client, &key("wrong"), None, now)
+    throttle.record(client, &key("wrong"), None, now)
 }
 
 /// A throttle of three failures a minute of which none is left to `SHOP`.
 fn used_up() -> Throttle {
     let throttle = Throttle::new(3, WINDOW);
     for _ in 0..3 {
-        assert_eq!(throttle.wait(SHOP, &key("wrong"), at(0)), None);
+        assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(0)), None);
         fail(&throttle, SHOP, at(0));
     }
     throttle
@@ -38,40 +38,40 @@ fn used_up() -> Throttle {
 #[test]
 fn after_so_many_failures_a_client_waits_for_its_share_of_a_minute() {
     let throttle = used_up();
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(0)), Some(Duration::from_secs(20)));
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(15)), Some(Duration::from_secs(5)));
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(20)), None);
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(0)), Some(Duration::from_secs(20)));
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(15)), Some(Duration::from_secs(5)));
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(20)), None);
     fail(&throttle, SHOP, at(20));
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(20)), Some(Duration::from_secs(20)));
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(80)), None);
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(20)), Some(Duration::from_secs(20)));
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(80)), None);
 }
 
 #[test]
 fn others_do_not_wait() {
-    assert_eq!(used_up().wait(OTHER, &key("wrong"), at(0)), None);
+    assert_eq!(used_up().wait_time(OTHER, &key("wrong"), at(0)), None);
 }
 
 #[test]
 fn a_credential_that_was_valid_lately_passes_beside_failing_ones() {
     let throttle = Throttle::new(3, WINDOW);
-    let _ = throttle.note(SHOP, &key("ann"), Some(&ann()), at(0));
+    let _ = throttle.record(SHOP, &key("ann"), Some(&ann()), at(0));
     for _ in 0..50 {
         fail(&throttle, SHOP, at(0));
     }
-    assert_eq!(throttle.wait(SHOP, &key("ann"), at(0)), None);
-    assert!(throttle.wait(SHOP, &key("wrong"), at(0)).is_some());
+    assert_eq!(throttle.wait_time(SHOP, &key("ann"), at(0)), None);
+    assert!(throttle.wait_time(SHOP, &key("wrong"), at(0)).is_some());
     let both = SentCredentials { hardware_hash: vec!["guessed".to_owned()], ..key("ann") };
-    assert!(throttle.wait(SHOP, &both, at(0)).is_some(), "all that is sent must be known");
-    let _ = throttle.note(SHOP, &key("ann"), None, at(0));
-    assert!(throttle.wait(SHOP, &key("ann"), at(0)).is_some(), "a revoked one is forgotten");
+    assert!(throttle.wait_time(SHOP, &both, at(0)).is_some(), "all that is sent must be known");
+    let _ = throttle.record(SHOP, &key("ann"), None, at(0));
+    assert!(throttle.wait_time(SHOP, &key("ann"), at(0)).is_some(), "a revoked one is forgotten");
 }
 
 #[test]
 fn a_credential_that_is_valid_elsewhere_is_a_guess_like_any() {
     let throttle = used_up();
-    let _ = throttle.note(OTHER, &key("ann"), Some(&ann()), at(0));
-    assert_eq!(throttle.wait(OTHER, &key("ann"), at(0)), None);
-    assert!(throttle.wait(SHOP, &key("ann"), at(0)).is_some());
+    let _ = throttle.record(OTHER, &key("ann"), Some(&ann()), at(0));
+    assert_eq!(throttle.wait_time(OTHER, &key("ann"), at(0)), None);
+    assert!(throttle.wait_time(SHOP, &key("ann"), at(0)).is_some());
 }
 
 #[test]
@@ -80,13 +80,13 @@ fn a_client_makes_up_for_what_was_under_way_together_too() {
     for _ in 0..90 {
         fail(&throttle, SHOP, at(0));
     }
-    assert!(throttle.wait(SHOP, &key("wrong"), at(30)).is_some());
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31)), None);
+    assert!(throttle.wait_time(SHOP, &key("wrong"), at(30)).is_some());
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(31)), None);
     for _ in 0..1000 {
         fail(&throttle, SHOP, at(31));
     }
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31)), Some(WINDOW), "no client is asked to wait for longer");
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(31 + 62)), None, "what is made up for is bounded");
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(31)), Some(WINDOW), "no client is asked to wait for longer");
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(31 + 62)), None, "what is made up for is bounded");
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn a_valid_credential_counts_once_however_it_is_written() {
     };
     let computer = CallingComputer { guid: ComputerGuid::from(numbered(1)), name: "RIP-01".to_owned(), user: None };
     let caller = Caller { user: None, computer: Some(computer), ..ann() };
-    let _ = throttle.note(SHOP, &written(&["SN-1"], &["valid"]), Some(&caller), at(0));
-    assert_eq!(throttle.wait(SHOP, &written(&["sn-1"], &["valid, valid", "valid"]), at(0)), None);
-    assert!(throttle.wait(SHOP, &written(&["SN-1"], &["VALID"]), at(0)).is_some());
+    let _ = throttle.record(SHOP, &written(&["SN-1"], &["valid"]), Some(&caller), at(0));
+    assert_eq!(throttle.wait_time(SHOP, &written(&["sn-1"], &["valid, valid", "valid"]), at(0)), None);
+    assert!(throttle.wait_time(SHOP, &written(&["SN-1"], &["VALID"]), at(0)).is_some());
 }
 
 #[test]
@@ -112,20 +112,20 @@ fn a_guess_beside_a_valid_credential_counts() {
     let throttle = Throttle::new(1, WINDOW);
     let sent = SentCredentials { hardware_hash: vec!["valid".to_owned()], ..key("guessed") };
     let hash = SentCredentials { mis_key: Vec::new(), ..sent.clone() };
-    let _ = throttle.note(SHOP, &hash, Some(&caller), at(0));
-    let _ = throttle.note(SHOP, &sent, Some(&caller), at(0));
-    assert!(throttle.wait(SHOP, &sent, at(0)).is_some());
-    assert_eq!(throttle.wait(SHOP, &hash, at(0)), None);
+    let _ = throttle.record(SHOP, &hash, Some(&caller), at(0));
+    let _ = throttle.record(SHOP, &sent, Some(&caller), at(0));
+    assert!(throttle.wait_time(SHOP, &sent, at(0)).is_some());
+    assert_eq!(throttle.wait_time(SHOP, &hash, at(0)), None);
 }
 
 #[test]
 fn a_request_without_credentials_neither_fails_nor_waits() {
     let throttle = Throttle::new(1, WINDOW);
-    assert!(!throttle.note(SHOP, &SentCredentials::default(), None, at(0)));
-    assert_eq!(throttle.wait(SHOP, &key("any"), at(0)), None);
+    assert!(!throttle.record(SHOP, &SentCredentials::default(), None, at(0)));
+    assert_eq!(throttle.wait_time(SHOP, &key("any"), at(0)), None);
     fail(&throttle, SHOP, at(0));
-    assert!(throttle.wait(SHOP, &key("any"), at(0)).is_some());
-    assert_eq!(throttle.wait(SHOP, &SentCredentials::default(), at(0)), None);
+    assert!(throttle.wait_time(SHOP, &key("any"), at(0)).is_some());
+    assert_eq!(throttle.wait_time(SHOP, &SentCredentials::default(), at(0)), None);
 }
 
 #[test]
@@ -138,17 +138,17 @@ fn a_serial_number_is_guessed_no_faster_than_a_hash() {
         serial_number: vec![serial.to_owned()],
         ..SentCredentials::default()
     };
-    assert!(!throttle.note(SHOP, &sent("SN-1"), Some(&caller), at(0)));
+    assert!(!throttle.record(SHOP, &sent("SN-1"), Some(&caller), at(0)));
     fail(&throttle, SHOP, at(0));
-    assert_eq!(throttle.wait(SHOP, &sent("SN-1"), at(0)), None);
-    assert!(throttle.wait(SHOP, &sent("SN-2"), at(0)).is_some());
+    assert_eq!(throttle.wait_time(SHOP, &sent("SN-1"), at(0)), None);
+    assert!(throttle.wait_time(SHOP, &sent("SN-2"), at(0)).is_some());
 }
 
 #[test]
-fn somebody_is_told_once_in_a_window_that_no_failure_is_left() {
+fn the_log_is_warned_once_in_a_window_that_no_attempt_is_left() {
     let throttle = Throttle::new(3, WINDOW);
-    let output = [0, 0, 0, 0, 30, 59, 60, 90].map(|second| fail(&throttle, SHOP, at(second)));
-    assert_eq!(output, [false, false, true, false, false, false, true, false]);
+    let warnings = [0, 0, 0, 0, 30, 59, 60, 90].map(|second| fail(&throttle, SHOP, at(second)));
+    assert_eq!(warnings, [false, false, true, false, false, false, true, false]);
 }
 
 #[test]
@@ -157,13 +157,13 @@ fn zero_throttles_nobody() {
     for _ in 0..1000 {
         fail(&throttle, SHOP, at(0));
     }
-    assert_eq!(throttle.wait(SHOP, &key("wrong"), at(0)), None);
+    assert_eq!(throttle.wait_time(SHOP, &key("wrong"), at(0)), None);
 }
 
 #[test]
 fn a_clock_that_is_set_back_keeps_nobody_waiting_for_long() {
     let throttle = used_up();
-    let wait = throttle.wait(SHOP, &key("wrong"), at(-86_400));
+    let wait = throttle.wait_time(SHOP, &key("wrong"), at(-86_400));
     assert!(wait.is_some_and(|wait| wait <= WINDOW), "{wait:?}");
 }
 
@@ -171,10 +171,10 @@ fn a_clock_that_is_set_back_keeps_nobody_waiting_for_long() {
 fn the_addresses_of_one_network_are_one_client() {
     let throttle = Throttle::new(1, WINDOW);
     fail(&throttle, "2001:db8::1".parse().unwrap(), at(0));
-    assert!(throttle.wait("2001:db8::ffff:1".parse().unwrap(), &key("wrong"), at(0)).is_some());
-    assert_eq!(throttle.wait("2001:db8:0:1::1".parse().unwrap(), &key("wrong"), at(0)), None);
+    assert!(throttle.wait_time("2001:db8::ffff:1".parse().unwrap(), &key("wrong"), at(0)).is_some());
+    assert_eq!(throttle.wait_time("2001:db8:0:1::1".parse().unwrap(), &key("wrong"), at(0)), None);
     fail(&throttle, SHOP, at(0));
-    assert!(throttle.wait("::ffff:192.0.2.7".parse().unwrap(), &key("wrong"), at(0)).is_some());
+    assert!(throttle.wait_time("::ffff:192.0.2.7".parse().unwrap(), &key("wrong"), at(0)).is_some());
 }
 
 #[test]
@@ -183,12 +183,12 @@ fn what_is_remembered_is_bounded() {
     for number in 0..3 * u32::try_from(MAX_CLIENTS).unwrap() {
         fail(&throttle, IpAddr::V4(Ipv4Addr::from_bits(number)), at(0));
     }
-    for number in 0..3 * MAX_ADMITTED {
-        let _ = throttle.note(SHOP, &key(&number.to_string()), Some(&ann()), at(0));
+    for number in 0..3 * MAX_VALID {
+        let _ = throttle.record(SHOP, &key(&number.to_string()), Some(&ann()), at(0));
     }
     let state = throttle.lock();
-    assert!(state.clients.len() <= MAX_CLIENTS);
-    assert!(state.admitted.len() <= MAX_ADMITTED && state.admitted_before.len() <= MAX_ADMITTED);
+    assert!(state.failed.len() <= MAX_CLIENTS);
+    assert!(state.valid.len() <= MAX_VALID && state.valid_before.len() <= MAX_VALID);
 }
 
 #[test]
@@ -197,5 +197,5 @@ fn a_client_that_has_failed_much_is_not_forgotten_over_many_that_failed_once() {
     for number in 0..4 * u32::try_from(MAX_CLIENTS).unwrap() {
         fail(&throttle, IpAddr::V4(Ipv4Addr::from_bits(0x0a00_0000 + number)), at(0));
     }
-    assert!(throttle.wait(SHOP, &key("wrong"), at(0)).is_some());
+    assert!(throttle.wait_time(SHOP, &key("wrong"), at(0)).is_some());
 }

@@ -128,8 +128,8 @@ async fn a_report_is_stored_byte_for_byte_with_who_sent_it() {
         (PartRole::Xml, b"<a/>"),
     ];
     assert_eq!(report.parts.len(), contents.len());
-    for (part, (place, content)) in report.parts.iter().zip(contents) {
-        assert_eq!((part.place, part.size), (place, content.len() as u64));
+    for (part, (role, content)) in report.parts.iter().zip(contents) {
+        assert_eq!((part.role, part.size), (role, content.len() as u64));
         assert_eq!(part.checksum, Sha1Checksum::of(content));
         assert_eq!(blobs.content(&part.key).as_deref(), Some(content));
     }

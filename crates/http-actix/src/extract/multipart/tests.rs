@@ -260,6 +260,18 @@ fn what_is_wrong_with_a_head_is_said() {
         let error = read_text(&format!("--bound\r\n{head}\r\n\r\nx\r\n--bound--"));
         assert_eq!(error, Err(malformed(detail)), "{head:?}");
     }
+    // Decision T12: the head has to end before the next delimiter.
+    for rest in ["--bound--", "--bound\r\nC: d\r\n\r\nx\r\n--bound--", "--bound\r\nC: d\r\n--bound--", "--bound"] {
+        let body = format!("--bound\r\nA: b\r\n\r\nx\r\n--bound\r\nA: b\r\n{rest}");
+        for size in [1, 7, 1000] {
+            let problem = "part 2 can't be read: no empty line stands between its head and the next delimiter";
+            assert_eq!(read(body_of(chunks(body.as_bytes(), size))), Err(malformed(problem)), "{body:?}");
+        }
+    }
+    let longer = read_text("--bound\r\nA: b\r\n\r\nx\r\n--boundary\r\nA: b\r\n\r\ny\r\n--bound--");
+    assert_eq!(longer, Err(malformed("part 2 can't be read: other text follows the delimiter in its line")));
+    let unix = read_text("--bound\nA: b\n\nx\n--bound--\n");
+    assert_eq!(unix, Err(malformed("part 1 can't be read: its lines don't end with CR LF")));
     for encoding in ["7bit", "8BIT", "binary"] {
         let body = format!("--bound\r\nContent-Transfer-Encoding: {encoding}\r\n\r\nx\r\n--bound--");
         assert!(read_text(&body).is_ok(), "{encoding}");

@@ -66,7 +66,7 @@ impl CrashList<'_> {
         let signature = async {
             let report = self.inspection.find_crash_report(id).await?.map(|(_, report)| report);
             let parts = report.iter().flat_map(|report| &report.parts);
-            match parts.into_iter().find(|part| part.place == PartRole::CallStack) {
+            match parts.into_iter().find(|part| part.role == PartRole::CallStack) {
                 Some(part) => Ok(stack::signature(content(self.blobs, part).await?).await?.text),
                 None => Ok(String::new()),
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::body::PartHead;
-use crate::crash_report::places::assign;
+use crate::crash_report::roles::assign;
 use crate::sample::{Endless, of_size};
 use proptest::prelude::*;
 
@@ -14,14 +14,14 @@ fn large_dump(size: usize) -> InMemoryPart {
     part("dump", "application/octet-stream", size)
 }
 
-fn places(report: &NewCrashReport) -> Vec<PartRole> {
-    report.parts.iter().map(|part| part.place).collect()
+fn roles(report: &NewCrashReport) -> Vec<PartRole> {
+    report.parts.iter().map(|part| part.role).collect()
 }
 
 #[tokio::test]
 async fn parts_up_to_the_limit_are_kept() {
     let (received, report, _) = stored(vec![call_stack(b"main"), large_dump(96)]).await;
-    assert_eq!((received.note, places(&report)), (None, vec![PartRole::CallStack, PartRole::Dump]));
+    assert_eq!((received.note, roles(&report)), (None, vec![PartRole::CallStack, PartRole::Dump]));
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_dump_over_the_limit_is_dropped_before_and_after_the_call_stack() {
                 parts.reverse();
             }
             let (received, report, _) = stored(parts).await;
-            assert_eq!(places(&report), [PartRole::CallStack], "{size}, dump first: {dump_first}");
+            assert_eq!(roles(&report), [PartRole::CallStack], "{size}, dump first: {dump_first}");
             let note = received.note.expect("a note for X-Error-Detail").to_string();
             assert_eq!(report.note.as_deref(), Some(note.as_str()));
             assert!(note.contains("limited to 100 bytes") && note.contains(&format!("dump of {size} bytes")), "{note}");
@@ -45,13 +45,13 @@ async fn a_dump_over_the_limit_is_dropped_before_and_after_the_call_stack() {
 async fn what_still_fits_is_kept_beside_what_is_dropped() {
     let parts = || vec![part("a", "image/png", 60), large_dump(60), call_stack(b"main"), part("b", "image/png", 30)];
     let (received, report, _) = stored(parts()).await;
-    assert_eq!(places(&report), [PartRole::Attachment, PartRole::CallStack, PartRole::Attachment]);
+    assert_eq!(roles(&report), [PartRole::Attachment, PartRole::CallStack, PartRole::Attachment]);
     assert!(received.note.unwrap().as_str().ends_with(": dump of 60 bytes"));
 
     // Many texts that may each have been the call stack make room for the one that is.
     let texts = vec![part("a", "text/plain", 60), part("b", "text/plain", 60), part("CallStack", "text/plain", 60)];
     let (received, report, _) = stored(texts).await;
-    assert_eq!(places(&report), [PartRole::CallStack]);
+    assert_eq!(roles(&report), [PartRole::CallStack]);
     assert!(received.note.unwrap().as_str().ends_with(": attachment of 60 bytes, attachment of 60 bytes"));
 }
 
@@ -69,7 +69,7 @@ async fn call_stack_and_xml_over_the_limit_are_too_large() {
         assert_eq!(refused(parts).await, Reason::BodyTooLarge);
     }
     let both = vec![part("CallStack", "text/plain", 60), large_dump(90), part("Xml", "text/xml", 40)];
-    assert_eq!(places(&stored(both).await.1), [PartRole::CallStack, PartRole::Xml]);
+    assert_eq!(roles(&stored(both).await.1), [PartRole::CallStack, PartRole::Xml]);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_call_stack_is_found_behind_a_dump_of_many_times_the_limit() {
         let mut parts = begin;
         parts.extend([large_dump(1_000_000), call_stack(b"main")]);
         let (received, report, _) = stored(parts).await;
-        assert_eq!(places(&report), [PartRole::CallStack]);
+        assert_eq!(roles(&report), [PartRole::CallStack]);
         let note = received.note.unwrap();
         assert!(note.as_str().ends_with(" of 1000000 bytes"), "the whole size: {note}");
     }
@@ -90,14 +90,42 @@ async fn a_dump_without_end_is_cut_off_and_its_call_stack_kept() {
     let service = impatient(reports, Arc::new(InMemoryBlobs::default()), Arc::new(MockBlobLedger::new()));
     let body = &mut Endless::after(vec![call_stack(b"main")], true);
     let received = service.add(&a_caller(ACME), AddCrashReport::default(), body).await.unwrap();
-    assert_eq!(places(&asked.lock().unwrap().take().unwrap()), [PartRole::CallStack]);
+    assert_eq!(roles(&asked.lock().unwrap().take().unwrap()), [PartRole::CallStack]);
     let note = received.note.unwrap();
     assert!(note.as_str().contains(": attachment of at least ") && note.as_str().contains("not read"), "{note}");
 }
 
+/// A body that isn't decoded any further after these parts, or within the last of them.
+fn decoded_too_large(parts: Vec<InMemoryPart>, last: InMemoryPart) -> [InMemoryParts; 2] {
+    let failure = || BodyError::DecodedTooLarge("it decodes to too much".to_owned());
+    let within = [parts.clone(), vec![last.clone().failing(failure())]].concat();
+    [InMemoryParts::new([parts, vec![last]].concat()).failing(failure()), InMemoryParts::new(within)]
+}
+
+#[tokio::test]
+async fn a_call_stack_before_a_dump_that_decodes_to_too_much_is_kept() {
+    for mut body in decoded_too_large(vec![call_stack(b"main")], large_dump(700)) {
+        let (reports, asked) = storing();
+        let blobs = InMemoryBlobs::default();
+        let service = service(reports, Arc::new(blobs.clone()), Arc::new(MockBlobLedger::new()));
+        let received = service.add(&a_caller(ACME), AddCrashReport::default(), &mut body).await.unwrap();
+        assert_eq!(roles(&asked.lock().unwrap().take().unwrap()), [PartRole::CallStack]);
+        assert_eq!(blobs.keys().len(), 1);
+        let note = received.note.unwrap().to_string();
+        assert!(note.contains("dump of ") && note.ends_with("not read: it decodes to too much"), "{note}");
+    }
+    for mut body in decoded_too_large(vec![], large_dump(700)) {
+        let refused = refused_body(&mut body).await;
+        assert_eq!(reason(refused), Reason::BodyTooLarge);
+    }
+    for mut body in decoded_too_large(vec![], call_stack(b"main")).into_iter().skip(1) {
+        assert_eq!(reason(refused_body(&mut body).await), Reason::BodyTooLarge);
+    }
+}
+
 #[tokio::test]
 async fn a_body_without_end_is_not_read_for_ever() {
-    // Decisions R3, R12: an endless part in the place of the call stack, before it, or parts without number.
+    // Decisions R3, R12: an endless call stack, an endless part before it, or parts without number.
     let mut before = Endless::after(vec![], true);
     assert_eq!(reason(refused_body(&mut before).await), Reason::BodyTooLarge);
     for begin in [vec![], vec![call_stack(b"main")]] {
@@ -126,9 +154,9 @@ proptest! {
         let heads: Vec<PartHead> = sent.iter().map(|(name, kind, _)| PartHead {
             name: Some((*name).to_owned()), file_name: None, content_type: Some((*kind).to_owned()),
         }).collect();
-        let places = assign(&heads.iter());
-        let size_of = |place: PartRole| {
-            places.iter().zip(&sent).filter(|(taken, _)| **taken == place).map(|(_, (.., size))| *size).sum::<usize>()
+        let roles = assign(&heads.iter());
+        let size_of = |role: PartRole| {
+            roles.iter().zip(&sent).filter(|(taken, _)| **taken == role).map(|(_, (.., size))| *size).sum::<usize>()
         };
         let required = size_of(PartRole::CallStack) + size_of(PartRole::Xml);
         let all: usize = sent.iter().map(|(.., size)| *size).sum();
@@ -142,9 +170,9 @@ proptest! {
             let (received, report, _) = futures_executor::block_on(stored(parts));
             let kept: u64 = report.parts.iter().map(|part| part.size).sum();
             prop_assert!(kept <= LIMIT);
-            for place in [PartRole::CallStack, PartRole::Xml] {
-                let stored: u64 = report.parts.iter().filter(|part| part.place == place).map(|part| part.size).sum();
-                prop_assert_eq!(stored, size_of(place) as u64);
+            for role in [PartRole::CallStack, PartRole::Xml] {
+                let stored: u64 = report.parts.iter().filter(|part| part.role == role).map(|part| part.size).sum();
+                prop_assert_eq!(stored, size_of(role) as u64);
             }
             prop_assert_eq!(report.parts.len() == sent.len(), all <= 100, "only what doesn't fit is dropped");
             prop_assert_eq!(received.note.is_some(), report.parts.len() < sent.len());

@@ -1,13 +1,24 @@
-//! Responses that hold only a message, and their formats: JSON, or what the client of a crash report asks for by
-//! `Accept` (decisions R2, C5).
+//! Responses: a message in JSON, or in the format that the client of a crash report accepts (decisions R2, C5); a list as
+//! a JSON array that is streamed from the store, so that memory doesn't grow with it (decision L8).
+
+#[cfg(test)]
+mod tests;
 
 use actix_web::body::BoxBody;
 use actix_web::http::header::{Accept, Header, Quality, QualityItem};
 use actix_web::{HttpRequest, HttpResponse, Responder};
+use bytes::Bytes;
+use domain::error::StoreError;
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
 use quick_xml::escape::escape;
+use serde::Serialize;
 
 /// The XML namespace of a message (decision C5).
 pub(crate) const NAMESPACE: &str = "http://schemas.microsoft.com/2003/10/Serialization/";
+
+/// Bytes of a list that are collected before they are sent.
+const CHUNK: usize = 32 * 1024;
 
 /// How a message is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -109,75 +120,58 @@ impl Format {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use actix_web::http::header::ACCEPT;
-    use actix_web::test::TestRequest;
-    use proptest::prelude::*;
-
-    fn accepted(lines: &[&str]) -> Format {
-        let request = lines.iter().fold(TestRequest::get(), |request, line| request.append_header((ACCEPT, *line)));
-        Format::accepted(&request.to_http_request())
+/// Responds with a JSON array of `items`; `write` appends one item to the text.
+///
+/// Waits for the first chunk: if the store fails before it, the response is 500. A later failure aborts the body, so
+/// that a client can't take it for complete.
+pub(crate) async fn json_array<T: Send + 'static>(
+    items: BoxStream<'static, Result<T, StoreError>>,
+    write: fn(&T, &mut String),
+) -> Result<HttpResponse, StoreError> {
+    let mut writer = ArrayWriter { items, write, text: String::from("["), is_first: true, has_ended: false };
+    let beginning = writer.next_chunk().await?;
+    let mut response = HttpResponse::Ok();
+    response.content_type(Format::Json.content_type());
+    if writer.has_ended {
+        return Ok(response.body(beginning));
     }
-
-    #[test]
-    fn the_best_quality_wins_and_json_wins_ties() {
-        // Decision C5.
-        let expected = [
-            ("", Format::Json),
-            ("application/xml", Format::Xml),
-            ("TEXT/XML", Format::TextXml),
-            ("text/json", Format::TextJson),
-            ("application/xml, application/json", Format::Json),
-            ("application/xml;q=0.9, application/json;q=0.5", Format::Xml),
-            ("application/xml; q=0.5, */*; q=0.2", Format::Xml),
-            ("text/*", Format::TextJson),
-            ("text/*;q=0.5, text/xml", Format::TextXml),
-            ("*/*", Format::Json),
-            ("*", Format::Json),
-            ("application/json;q=0, */*", Format::TextJson),
-            ("application/*;q=0, text/*;q=0", Format::Json),
-            ("text/html, image/png", Format::Json),
-            ("application/xml;charset=utf-8", Format::Xml),
-            ("application/xml;q=high", Format::Json),
-            ("application/xml;q=2, text/xml;q=0.1", Format::TextXml),
-        ];
-        for (accept, format) in expected {
-            assert_eq!(accepted(&[accept]), format, "{accept}");
+    let rest = stream::try_unfold(writer, |mut writer| async move {
+        if writer.has_ended {
+            return Ok(None);
         }
-    }
+        let chunk = writer.next_chunk().await?;
+        Ok(Some((chunk, writer)))
+    });
+    Ok(response.streaming(stream::iter([Ok::<_, StoreError>(beginning)]).chain(rest)))
+}
 
-    #[test]
-    fn several_accept_headers_are_one_list() {
-        assert_eq!(accepted(&["application/json;q=0.1", "text/xml"]), Format::TextXml);
-    }
+struct ArrayWriter<T> {
+    items: BoxStream<'static, Result<T, StoreError>>,
+    write: fn(&T, &mut String),
+    text: String,
+    is_first: bool,
+    has_ended: bool,
+}
 
-    #[test]
-    fn xml_messages_have_the_forms_that_clients_know() {
-        // Decision C5.
-        assert_eq!(
-            Format::Xml.write(Message::Success("a < b")),
-            "<string xmlns=\"http://schemas.microsoft.com/2003/10/Serialization/\">a &lt; b</string>"
-        );
-        assert_eq!(Format::TextXml.write(Message::Error("a & b")), "<Error><Message>a &amp; b</Message></Error>");
-    }
-
-    proptest! {
-        #[test]
-        fn the_higher_of_two_qualities_wins(json in 0_u16..=1000, xml in 0_u16..=1000, swapped in any::<bool>()) {
-            let written = |kind: &str, quality: u16| format!("{kind};q={}.{:03}", quality / 1000, quality % 1000);
-            let mut ranges = [written("application/json", json), written("application/xml", xml)];
-            if swapped {
-                ranges.reverse();
+impl<T> ArrayWriter<T> {
+    async fn next_chunk(&mut self) -> Result<Bytes, StoreError> {
+        while self.text.len() < CHUNK {
+            let Some(item) = self.items.next().await.transpose()? else {
+                self.text.push(']');
+                self.has_ended = true;
+                break;
+            };
+            if !std::mem::take(&mut self.is_first) {
+                self.text.push(',');
             }
-            let expected = if xml > json { Format::Xml } else { Format::Json };
-            prop_assert_eq!(accepted(&[&ranges.join(", ")]), expected);
+            (self.write)(&item, &mut self.text);
         }
-
-        #[test]
-        fn no_accept_header_panics(accept in "[ -~]{0,40}") {
-            let _ = accepted(&[&accept]);
-        }
+        Ok(std::mem::take(&mut self.text).into())
     }
+}
+
+/// Appends `value` as JSON.
+pub(crate) fn push_json(text: &mut String, value: &impl Serialize) {
+    // Items are structs of texts and numbers, which can always be serialized.
+    text.push_str(&serde_json::to_string(value).unwrap_or_default());
 }

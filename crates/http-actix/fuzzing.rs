@@ -1,13 +1,10 @@
 //! What reads requests, for the targets of `fuzz/` (ADR 55). It is built with the feature `fuzzing` only, and holds no
 //! rule of its own: each function calls what the handlers call.
 
-use crate::answer::Format;
 use crate::device::status::DeviceStatusBody;
 use crate::error::ApiError;
-use crate::extract::coding::Coding;
-use crate::extract::content_type::{require_json, require_multipart};
-use crate::extract::credentials;
-use crate::extract::headers::joined;
+use crate::extract::body::Coding;
+use crate::extract::headers::{credentials, joined, require_json, require_multipart};
 use crate::extract::json;
 use crate::extract::multipart::MultipartParts;
 use crate::log::add::LogEntryBody;
@@ -17,6 +14,7 @@ use crate::resource::add;
 use crate::resource::conditional::{Delivery, Validators, decide, http_date, timestamp};
 use crate::resource::list::ResourceFilterBody;
 use crate::resource::pmm::PmmQueryBody;
+use crate::response::Format;
 use actix_web::HttpRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
@@ -27,6 +25,7 @@ use domain::body::PartSource;
 use domain::checksum::Sha1Checksum;
 use domain::device_status::UpdateDeviceStatus;
 use domain::error::{Failure, Outcome, Reason};
+use domain::limits::Limits;
 use domain::log_entry::{AddLog, LogFilter};
 use domain::resource::{ListFilter, PmmKey, StoreResourceInput};
 use domain::timestamp::Timestamp;
@@ -121,7 +120,7 @@ impl Head {
     }
 
     pub fn credentials(&self) -> SentCredentials {
-        credentials::sent(&self.0)
+        credentials(&self.0)
     }
 
     /// The values of a header that is read as one, such as `Timestamp`.
@@ -132,7 +131,7 @@ impl Head {
     /// For a file of this checksum, time and size.
     pub fn answered(&self, is_get: bool, checksum: Sha1Checksum, modified: Timestamp, size: u64) -> Answered {
         let request = self.request(if is_get { Method::GET } else { Method::HEAD });
-        match decide(&request, &Validators { checksum, modified, size }) {
+        match decide(&request, &Validators { checksum, modified, size }, modified, &Limits::default()) {
             Ok(Delivery::Whole) => Answered::Whole,
             Ok(Delivery::Part(range)) => Answered::Part(range),
             Ok(Delivery::NotModified) => Answered::NotModified,
