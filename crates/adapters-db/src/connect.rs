@@ -3,6 +3,7 @@
 use crate::database_url::{DatabaseUrl, name_of};
 use crate::error::{OpenError, describe, is_session_lost, sqlx_error};
 use crate::instance_lock::{try_lock_shared, wait_for_shared_lock};
+use crate::resource::lookups::MAX_RUNNING;
 use crate::retry::retry;
 use sea_orm::sqlx::pool::PoolOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
@@ -21,9 +22,9 @@ const UNTESTED_IDLE: Duration = Duration::from_secs(1);
 /// Longest life of a connection to `PostgreSQL`.
 const MAX_LIFETIME: Duration = Duration::from_mins(30);
 
-/// Connections to `PostgreSQL` beyond `max_connections`, without a concurrency limit: one for each group commit and one
-/// for readiness.
-const UNLIMITED_CONNECTIONS: u32 = 5;
+/// Connections to `PostgreSQL` beyond `max_connections`, without a concurrency limit: one for each group commit, one
+/// for readiness, and those of the gathered lookups.
+const UNLIMITED_CONNECTIONS: u32 = 5 + MAX_RUNNING;
 
 /// Rows that a reader of `SQLite` buffers; each may be as long as a log entry.
 const ROW_BUFFER: usize = 8;

@@ -14,6 +14,7 @@ use crate::instance_lock::InstanceLock;
 use crate::log_entry::LogWriter;
 use crate::meters::PoolMeters;
 use crate::migrate::{self, Migrated};
+use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
     SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
@@ -35,8 +36,8 @@ use tokio::time::timeout;
 pub struct DatabaseConfig {
     /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
     pub url: String,
-    /// Connections for the requests of clients. `PostgreSQL` has five more, for group commits and readiness; a `SQLite`
-    /// file has one more, for writes; a database in memory has one in all.
+    /// Connections for the requests of clients. `PostgreSQL` has seven more, for group commits, gathered lookups and
+    /// readiness; a `SQLite` file has one more, for writes; a database in memory has one in all.
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
     pub acquire_timeout: Duration,
@@ -102,6 +103,7 @@ pub struct Database {
     status_commits: Arc<GroupCommit<device_status::Model>>,
     report_commits: Arc<GroupCommit<CrashReportRows>>,
     probes: Arc<GroupCommit<()>>,
+    resource_lookups: ResourceLookups,
     pools: Arc<PoolMeters>,
 }
 
@@ -156,6 +158,7 @@ impl Database {
             status_commits: Arc::new(GroupCommit::start(&db, StatusWriter(db.writes.clone()))),
             report_commits: Arc::new(GroupCommit::start(&db, CrashReportWriter(db.writes.clone()))),
             probes: Arc::new(GroupCommit::start(&db, ProbeWriter(db.writes.clone()))),
+            resource_lookups: ResourceLookups::start(&db),
             pools: Arc::new(PoolMeters::new(pools)),
             db,
         })
@@ -280,7 +283,7 @@ impl Database {
 
     /// The port to the stored resources.
     pub fn resources(&self) -> SqlResourceRepository {
-        SqlResourceRepository::new(self.db.clone())
+        SqlResourceRepository::new(self.db.clone(), self.resource_lookups.clone())
     }
 
     /// The port to the log entries.

@@ -1,7 +1,7 @@
 //! Many small writes share one commit (ADR 12).
 //!
-//! Rows wait in a bounded queue. One task takes the rows that arrived while the previous commit ran, up to a power of
-//! two and the limits of a batch, writes them in one transaction, and reports the outcome to each caller. A single row
+//! Rows wait in a bounded queue. One task takes the rows that arrived while the previous commit ran, up to the
+//! limits of a batch, writes them in one transaction, and reports the outcome to each caller. A single row
 //! is written at once.
 
 use crate::connect::LostSessions;
@@ -221,11 +221,12 @@ impl<Writer: BatchWriter> Commits<Writer> {
     }
 }
 
-/// `first` and the rows that wait after it, up to the bounds of a batch. Their number is a power of two, so that a
-/// connection prepares few different statements; further rows wait for the next commit.
+/// `first` and the rows that wait after it, up to the bounds of a batch. Their number is a power of two or one and a half
+/// of it, so that a connection prepares few different statements; further rows wait for the next commit.
 fn next_batch<Row>(first: Pending<Row>, queue: &mut mpsc::UnboundedReceiver<Pending<Row>>) -> Vec<Pending<Row>> {
     let waiting = (1 + queue.len()).min(MAX_BATCH_ROWS);
-    let rows = 1_usize << waiting.ilog2();
+    let power = 1_usize << waiting.ilog2();
+    let rows = if waiting < power + power / 2 { power } else { power + power / 2 };
     let mut bytes = first.bytes;
     let mut batch = vec![first];
     while batch.len() < rows && bytes < MAX_BATCH_BYTES {

@@ -1,6 +1,7 @@
 //! The stored resources: [`domain::resource::ResourceRepository`].
 
 mod list;
+pub(crate) mod lookups;
 mod row;
 
 use crate::connections::Connections;
@@ -20,6 +21,7 @@ use domain::resource::{
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
 use futures_util::stream::BoxStream;
+use lookups::ResourceLookups;
 use row::new_row;
 use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
 use sea_orm::{
@@ -34,11 +36,12 @@ pub(crate) use row::stored;
 /// The resources in a database.
 pub struct SqlResourceRepository {
     db: Arc<Connections>,
+    lookups: ResourceLookups,
 }
 
 impl SqlResourceRepository {
-    pub(crate) fn new(db: Arc<Connections>) -> Self {
-        Self { db }
+    pub(crate) fn new(db: Arc<Connections>, lookups: ResourceLookups) -> Self {
+        Self { db, lookups }
     }
 }
 
@@ -80,8 +83,7 @@ impl ResourceRepository for SqlResourceRepository {
         organization: OrganizationId,
         guid: ResourceGuid,
     ) -> Result<Option<StoredResource>, StoreError> {
-        let found = self.db.read(by_guid(organization, guid).one(&self.db.reads)).await?;
-        found.map(stored).transpose()
+        self.lookups.find(organization, guid).await?.map(stored).transpose()
     }
 
     async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
@@ -281,6 +283,9 @@ mod tests {
                 _ => "sqlite_autoindex_resource_1",
             };
             engine.assert_uses(primary, by_guid(acme, guid).build(backend)).await;
+            let keys = [(1, guid.as_uuid()), (2, guid.as_uuid()), (1, resource_guid(2).as_uuid())];
+            let gathered = if backend == DbBackend::Sqlite { primary } else { "Bitmap Index Scan on resource_" };
+            engine.assert_uses(gathered, lookups::by_keys(&keys).build(backend)).await;
             let pmm = by_pmm(acme, &pmm_key("Group 1", "Media 1", "Mode 1"));
             engine.assert_uses("resource_by_pmm", pmm.build(backend)).await;
             engine.assert_uses("resource_anywhere", anywhere(guid).build(backend)).await;

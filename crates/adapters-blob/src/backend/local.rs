@@ -16,10 +16,11 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use lock::FolderLock;
 use object_store::local::LocalFileSystem;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt};
+use rustix::buffer::spare_capacity;
+use rustix::io::{Errno, pread};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -143,14 +144,26 @@ pub(crate) fn read_blocks(file: File, range: Range<u64>) -> impl Stream<Item = i
         .map(move |number| {
             let file = Arc::clone(&file);
             let start = range.start + number * BLOCK;
-            let length = usize::try_from(BLOCK.min(range.end - start));
-            blocking(move || {
-                let mut block = vec![0; length.map_err(io::Error::other)?];
-                file.read_exact_at(&mut block, start)?;
-                Ok(Bytes::from(block))
-            })
+            let end = range.end.min(start + BLOCK);
+            blocking(move || read_block(&file, start..end))
         })
         .buffered(2)
+}
+
+/// Reads a block into memory that isn't zeroed first.
+fn read_block(file: &File, range: Range<u64>) -> io::Result<Bytes> {
+    let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
+    let mut block = Vec::with_capacity(length);
+    while block.len() < length {
+        let offset = range.start + block.len() as u64;
+        match pread(file, spare_capacity(&mut block), offset) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    block.truncate(length);
+    Ok(Bytes::from(block))
 }
 
 /// Runs `work` on a thread that may wait for the disk.

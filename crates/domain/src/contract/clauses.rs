@@ -61,6 +61,7 @@ macro_rules! store_contract {
                 }
                 resource_find {
                     only_the_own_resource_is_found,
+                    concurrent_lookups_each_find_their_own_resource,
                     a_public_resource_of_a_publisher_is_published,
                     a_public_resource_of_another_organization_is_not_published,
                     a_private_resource_of_a_publisher_is_not_published,

@@ -9,6 +9,7 @@ use crate::guid::ResourceGuid;
 use crate::resource::{Domain, NewResource, Preconditions, StoredContent};
 use crate::testing::{ZENITH, a_blob_key, a_meta, a_resource, at, pmm_key, resource_guid, stored};
 use crate::timestamp::Timestamp;
+use futures_util::future::try_join_all;
 
 /// Decision T1.
 pub async fn only_the_own_resource_is_found(stores: &Stores) -> Kept {
@@ -16,6 +17,27 @@ pub async fn only_the_own_resource_is_found(stores: &Stores) -> Kept {
     stores.resources.store(acme, public(1, 1, at(0)), at(0)).await?;
     assert_eq!(stores.resources.find(zenith, resource_guid(1)).await?, None);
     assert_eq!(stores.resources.find(acme, resource_guid(2)).await?, None);
+    Ok(())
+}
+
+/// Decision T1: both organizations have a resource under the same GUIDs.
+pub async fn concurrent_lookups_each_find_their_own_resource(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let own = |organization: OrganizationId, number| match number % 3 {
+        0 => None,
+        _ => Some(public(number, if organization == acme { 1 } else { 2 }, at(0))),
+    };
+    let keys: Vec<_> = (1..=50).flat_map(|number| [(acme, number), (zenith, number)]).collect();
+    for &(organization, number) in &keys {
+        if let Some(resource) = own(organization, number) {
+            stores.resources.store(organization, resource, at(0)).await?;
+        }
+    }
+    let find = |&(organization, number)| stores.resources.find(organization, resource_guid(number));
+    let found = try_join_all(keys.iter().map(find)).await?;
+    for (&(organization, number), found) in keys.iter().zip(found) {
+        assert_eq!(found, own(organization, number).map(|resource| stored(organization, resource)));
+    }
     Ok(())
 }
 
