@@ -9,8 +9,8 @@ mod tests;
 
 use crate::connections::Connections;
 use crate::entity::{
-    computer, crash_part, crash_report, device, device_status, hardware_hash, job, log_entry, mis_key, organization,
-    queue, resource, resource_use, user_account,
+    audit_record, computer, crash_part, crash_report, device, device_status, hardware_hash, job, log_entry, mis_key,
+    operator_account, operator_token, organization, queue, resource, resource_use, user_account,
 };
 use crate::error::store_error;
 use crate::{Database, page};
@@ -27,7 +27,8 @@ use std::collections::HashMap;
 const ROWS: u64 = 200;
 
 /// Tables whose next id the engine counts.
-const COUNTED: [&str; 3] = ["organization", "user_account", "log_entry"];
+const COUNTED: [&str; 6] =
+    ["organization", "user_account", "log_entry", "operator_account", "operator_token", "audit_record"];
 
 /// Why records can't be copied.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +103,8 @@ impl<'a> RecordCopy<'a> {
         self.all_tables(Pass::Compare).await.map(drop)
     }
 
-    /// Copies what the target lacks, after its content is there. Discarded content and refusals are not copied.
+    /// Copies what the target lacks, after its content is there. Discarded content, refusals and the sessions of
+    /// operators are not copied.
     ///
     /// # Errors
     /// [`CopyError`]; what was copied before stays.
@@ -128,6 +130,9 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<crash_report::Entity>(pass).await?;
         all += self.table::<crash_part::Entity>(pass).await?;
         all += self.table::<device_status::Entity>(pass).await?;
+        all += self.table::<operator_account::Entity>(pass).await?;
+        all += self.table::<operator_token::Entity>(pass).await?;
+        all += self.table::<audit_record::Entity>(pass).await?;
         Ok(all)
     }
 

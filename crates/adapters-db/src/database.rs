@@ -17,9 +17,9 @@ use crate::migrate::{self, Migrated};
 use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
-    SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository, SqlFleetDirectory,
-    SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlRefusalRepository, SqlResourceRepository,
-    SqlRetentionRepository,
+    SqlAuditRepository, SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository,
+    SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository,
+    SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSessionRepository, SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -329,6 +329,26 @@ impl Database {
     /// The port to what is stored, for the operator.
     pub fn inspection(&self) -> SqlInspectionRepository {
         SqlInspectionRepository::new(self.db.clone())
+    }
+
+    /// The ports to operators and to the first start.
+    pub fn operators(&self) -> SqlOperatorRepository {
+        SqlOperatorRepository::new(self.db.clone())
+    }
+
+    /// The port to the sessions of operators.
+    pub fn sessions(&self) -> SqlSessionRepository {
+        SqlSessionRepository::new(self.db.clone())
+    }
+
+    /// The port to the tokens of operators.
+    pub fn tokens(&self) -> SqlTokenRepository {
+        SqlTokenRepository::new(self.db.clone())
+    }
+
+    /// The port to the audit records.
+    pub fn audit(&self) -> SqlAuditRepository {
+        SqlAuditRepository::new(self.db.clone())
     }
 
     /// The port to what is known of blobs.

@@ -5,6 +5,7 @@
 
 #![expect(unreachable_pub, reason = "sea-orm derives public items, which need public types")]
 
+pub(crate) mod audit_record;
 pub(crate) mod computer;
 pub(crate) mod crash_part;
 pub(crate) mod crash_report;
@@ -16,10 +17,14 @@ pub(crate) mod hardware_hash;
 pub(crate) mod job;
 pub(crate) mod log_entry;
 pub(crate) mod mis_key;
+pub(crate) mod operator_account;
+pub(crate) mod operator_session;
+pub(crate) mod operator_token;
 pub(crate) mod organization;
 pub(crate) mod queue;
 pub(crate) mod refusal;
 pub(crate) mod resource;
 pub(crate) mod resource_use;
+pub(crate) mod setup_code;
 pub(crate) mod user_account;
 pub(crate) mod write_probe;

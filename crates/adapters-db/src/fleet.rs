@@ -10,14 +10,18 @@ mod records;
 mod users;
 mod uses;
 
+use crate::audit;
 use crate::connections::Connections;
 use crate::entity::{computer, device, fleet_version, job, queue};
 use crate::error::FleetChangeError;
 use crate::fleet_cache::RecordKind;
 use async_trait::async_trait;
+use domain::audit::NewAuditRecord;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
-use domain::fleet::{Applied, Fleet, FleetDirectory, FleetRegistry, KeyRevocation, NewKey, Preview, RegistryError};
+use domain::fleet::{
+    Applied, Fleet, FleetAuthor, FleetDirectory, FleetRegistry, KeyRevocation, NewKey, Preview, RegistryError,
+};
 use domain::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
@@ -86,11 +90,19 @@ impl FleetDirectory for SqlFleetDirectory {
 /// The fleet in a database, as the operator changes it.
 pub struct SqlFleetRegistry {
     db: Arc<Connections>,
+    /// Whose changes are recorded; `None` records none.
+    author: Option<Arc<FleetAuthor>>,
 }
 
 impl SqlFleetRegistry {
     pub(crate) fn new(db: Arc<Connections>) -> Self {
-        Self { db }
+        Self { db, author: None }
+    }
+
+    /// The same fleet, whose changes are recorded as this author's, in their transactions (decision P9).
+    #[must_use]
+    pub fn by(self, author: FleetAuthor) -> Self {
+        Self { author: Some(Arc::new(author)), ..self }
     }
 
     /// Changes the fleet and increments its version. This process sees the change at once, others within seconds.
@@ -122,9 +134,20 @@ impl SqlFleetRegistry {
 impl FleetRegistry for SqlFleetRegistry {
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError> {
         let file = Arc::new((fleet.clone(), new_keys.to_vec()));
+        let author = self.author.clone();
         self.change(move |transaction| {
-            let file = file.clone();
-            async move { apply::apply(transaction, &file.0, &file.1, now).await }.boxed()
+            let (file, author) = (file.clone(), author.clone());
+            async move {
+                let Some(author) = author else {
+                    return apply::apply(transaction, &file.0, &file.1, now).await;
+                };
+                let preview = preview(transaction, &file.0, &file.1, now).await?;
+                for record in author.applied(&file.0, &preview) {
+                    audit::store(transaction, &record).await?;
+                }
+                Ok(preview.applied)
+            }
+            .boxed()
         })
         .await
     }
@@ -143,10 +166,15 @@ impl FleetRegistry for SqlFleetRegistry {
     }
 
     async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError> {
-        let key = key.clone();
+        let asked = Arc::new((key.clone(), self.author.clone()));
         self.change(move |transaction| {
-            let key = key.clone();
-            async move { keys::add(transaction, &key, now).await }.boxed()
+            let asked = asked.clone();
+            async move {
+                let (key, author) = &*asked;
+                keys::add(transaction, key, now).await?;
+                record(transaction, author.as_ref().map(|author| author.key_issued(key))).await
+            }
+            .boxed()
         })
         .await
     }
@@ -157,12 +185,27 @@ impl FleetRegistry for SqlFleetRegistry {
         user: &str,
         now: Timestamp,
     ) -> Result<KeyRevocation, RegistryError> {
-        let names = Arc::new((organization.to_owned(), user.to_owned()));
+        let asked = Arc::new((organization.to_owned(), user.to_owned(), self.author.clone()));
         self.change(move |transaction| {
-            let names = names.clone();
-            async move { keys::revoke(transaction, &names.0, &names.1, now).await }.boxed()
+            let asked = asked.clone();
+            async move {
+                let (organization, user, author) = &*asked;
+                let done = keys::revoke(transaction, organization, user, now).await?;
+                let author = author.as_ref().filter(|_| done.revoked > 0);
+                record(transaction, author.map(|author| author.keys_revoked(organization, user, done.revoked))).await?;
+                Ok(done)
+            }
+            .boxed()
         })
         .await
+    }
+}
+
+/// Stores the audit record of a change, if it has an author.
+async fn record(transaction: &DatabaseTransaction, record: Option<NewAuditRecord>) -> Result<(), FleetChangeError> {
+    match record {
+        Some(record) => Ok(audit::store(transaction, &record).await?),
+        None => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
 mod access;
+mod audit;
 mod concurrency_limit;
 mod connect;
 mod connections;
@@ -33,17 +34,21 @@ mod log_entry;
 mod meters;
 mod migrate;
 mod migration;
+mod operator;
 mod page;
 mod refusal;
 mod resource;
 mod retention;
 mod retry;
+mod session;
 #[cfg(test)]
 mod testing;
 mod text_head;
+mod token;
 mod write_probe;
 
 pub use access::SqlCredentialDirectory;
+pub use audit::SqlAuditRepository;
 pub use copy::{CopiedRecords, CopyError, RecordCopy};
 pub use crash_report::SqlCrashReportRepository;
 pub use database::{Database, DatabaseConfig, is_same_database};
@@ -55,6 +60,9 @@ pub use inspection::SqlInspectionRepository;
 pub use ledger::SqlBlobLedger;
 pub use log_entry::SqlLogRepository;
 pub use migrate::Migrated;
+pub use operator::SqlOperatorRepository;
 pub use refusal::SqlRefusalRepository;
 pub use resource::SqlResourceRepository;
 pub use retention::SqlRetentionRepository;
+pub use session::SqlSessionRepository;
+pub use token::SqlTokenRepository;

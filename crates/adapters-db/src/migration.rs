@@ -1,6 +1,7 @@
 //! The schema. A migration that was released is never edited: the next one goes on from it.
 
 mod initial;
+mod operators;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -9,6 +10,6 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(initial::Initial)]
+        vec![Box::new(initial::Initial), Box::new(operators::Operators)]
     }
 }

@@ -45,6 +45,13 @@ const FLEET: &[&str] = &[
         VALUES ({guid}, 0, 'callstack', 'crash-reports/1', 5, 'C')",
     "INSERT INTO device_status (organization_id, device_guid, received_at, status, temperature, remaining_inks,
         queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
+    "INSERT INTO operator_account (id, name, name_folded, role, organization_id, password_hash, created_at, signed_in_at)
+        VALUES (4, 'Root', 'root', 'admin', 7, 'hash', 13, 14)",
+    "INSERT INTO operator_session (digest, operator_id, started_at, used_at) VALUES ({bytes}, 4, 14, 15)",
+    "INSERT INTO operator_token (id, digest, operator_id, name, role, issued_at, expires_at)
+        VALUES (5, {bytes}, 4, 'ci', 'viewer', 15, 16)",
+    "INSERT INTO audit_record (id, recorded_at, author, author_folded, credential, action, target, changed_values)
+        VALUES (6, 17, 'root', 'root', 'command', 'operator.added', 'operator \"Root\"', '[]')",
 ];
 
 /// A migrated database and what keeps it.
@@ -84,7 +91,7 @@ impl Opened {
         self.database.db()
     }
 
-    /// Fills all tables of the first schema: one of each kind of record, and many of those of which there
+    /// Fills all tables: one of each kind of record, and many of those of which there
     /// are many.
     pub(crate) async fn fill_all(&self) {
         let (guid, bytes) = match self.db().backend {

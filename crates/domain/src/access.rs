@@ -11,7 +11,7 @@ pub use credentials::{CredentialDigest, SentCredentials};
 pub use directory::{CredentialDirectory, KeyHolder, RegisteredComputer};
 pub use key_uses::KeyUses;
 pub use service::{AccessService, AuthenticationFailure, ClaimedComputer, CredentialMessages};
-pub use throttle::Throttle;
+pub use throttle::{Throttle, network as client_network};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use directory::MockCredentialDirectory;

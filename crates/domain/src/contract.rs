@@ -8,8 +8,10 @@
 #![expect(clippy::missing_panics_doc, reason = "every clause panics where the contract is broken")]
 
 mod clauses;
+mod operator_scene;
 mod scene;
 
+pub mod audit;
 pub mod blob_store;
 pub mod crash_report;
 pub mod credentials;
@@ -27,24 +29,32 @@ pub mod key_registry;
 pub mod ledger;
 pub mod log_entry;
 pub mod log_filter;
+pub mod operator;
 pub mod refusal;
 pub mod resource_delete;
 pub mod resource_find;
 pub mod resource_list;
 pub mod resource_store;
 pub mod retention;
+pub mod session;
+pub mod setup;
+pub mod token;
 
 use crate::access::CredentialDirectory;
+use crate::audit::{AuditRepository, Author};
 use crate::blob::BlobLedger;
 use crate::crash_report::CrashReportRepository;
 use crate::device_status::DeviceStatusRepository;
-use crate::fleet::{FleetDirectory, FleetRegistry, KeyRegistry, RecordRegistry};
+use crate::fleet::{FleetAuthor, FleetDirectory, FleetRegistry, KeyRegistry, RecordRegistry};
 use crate::inspection::InspectionRepository;
 use crate::log_entry::LogRepository;
+use crate::operator::{OperatorRepository, SetupRepository};
 use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
 use crate::retention::RetentionRepository;
-use crate::testing::InMemoryStore;
+use crate::session::SessionRepository;
+use crate::testing::{InMemoryStore, at};
+use crate::token::TokenRepository;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -67,12 +77,42 @@ pub struct Stores {
     pub refusals: Arc<dyn RefusalRepository>,
     pub retention: Arc<dyn RetentionRepository>,
     pub inspection: Arc<dyn InspectionRepository>,
+    pub operators: Arc<dyn OperatorRepository>,
+    pub setup: Arc<dyn SetupRepository>,
+    pub sessions: Arc<dyn SessionRepository>,
+    pub tokens: Arc<dyn TokenRepository>,
+    pub audit: Arc<dyn AuditRepository>,
+    pub authored_fleet: AuthoredFleet,
+}
+
+/// The ports that change the fleet, whose changes are recorded as those of [`fleet_author`].
+#[derive(Clone)]
+pub struct AuthoredFleet {
+    pub registry: Arc<dyn FleetRegistry>,
+    pub records: Arc<dyn RecordRegistry>,
+    pub keys: Arc<dyn KeyRegistry>,
+}
+
+impl AuthoredFleet {
+    /// The three ports of one implementation.
+    #[must_use]
+    pub fn of<T: FleetRegistry + RecordRegistry + KeyRegistry>(fleet: T) -> Self {
+        let fleet = Arc::new(fleet);
+        Self { registry: fleet.clone(), records: fleet.clone(), keys: fleet }
+    }
+}
+
+/// A command of the user root.
+#[must_use]
+pub fn fleet_author() -> FleetAuthor {
+    FleetAuthor { author: Author::command("root"), at: at(0) }
 }
 
 impl Stores {
     /// The ports of an in-memory database.
     #[must_use]
     pub fn in_memory(store: &InMemoryStore) -> Self {
+        let authored_fleet = AuthoredFleet::of(store.by(fleet_author()));
         let store = Arc::new(store.clone());
         Self {
             resources: store.clone(),
@@ -87,7 +127,13 @@ impl Stores {
             ledger: store.clone(),
             refusals: store.clone(),
             retention: store.clone(),
-            inspection: store,
+            inspection: store.clone(),
+            operators: store.clone(),
+            setup: store.clone(),
+            sessions: store.clone(),
+            tokens: store.clone(),
+            audit: store,
+            authored_fleet,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The fleet: organizations, their users, computers, devices, queues and jobs (decisions O1–O3).
 
 mod applied;
+mod audited;
 #[cfg_attr(
     any(test, feature = "test-support"),
     expect(clippy::struct_field_names, reason = "the mock has one field for each method, all of which find something")
@@ -19,6 +20,7 @@ mod service;
 mod similar_name;
 
 pub use applied::{Applied, NewKey};
+pub use audited::FleetAuthor;
 pub use directory::FleetDirectory;
 pub use fields::parse_name;
 pub use file::{FleetFileError, read_fleet};

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../docs/architecture.md")]
 
 pub mod access;
+pub mod audit;
 pub mod blob;
 pub mod body;
 pub mod call_stack;
@@ -17,11 +18,15 @@ pub mod guid;
 pub mod inspection;
 pub mod limits;
 pub mod log_entry;
+pub mod operator;
+pub mod page;
 pub mod refusal;
 pub mod resource;
 pub mod retention;
+pub mod session;
 pub mod text;
 pub mod timestamp;
+pub mod token;
 
 #[cfg(feature = "test-support")]
 pub mod contract;

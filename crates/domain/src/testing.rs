@@ -7,6 +7,7 @@ mod blobs;
 mod builders;
 mod fleet;
 mod parts;
+mod passwords;
 mod sources;
 mod store;
 
@@ -20,5 +21,6 @@ pub use fleet::{
     acme_records, zenith_records,
 };
 pub use parts::{InMemoryPart, InMemoryParts};
+pub use passwords::PlainHasher;
 pub use sources::{CountingIds, FixedClock};
 pub use store::InMemoryStore;

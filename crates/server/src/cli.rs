@@ -1,5 +1,6 @@
 //! The command line: what it takes, and how each command ends.
 
+mod audit;
 mod blobs;
 mod computers;
 mod config;
@@ -17,6 +18,7 @@ mod lookup;
 mod manual;
 mod migrate;
 mod openapi;
+mod operator;
 mod output;
 mod query;
 mod records;
@@ -24,6 +26,7 @@ mod refusals;
 mod resources;
 mod serve;
 mod table;
+mod token;
 mod values;
 
 use crate::config::{self as configuration, Config};
@@ -86,6 +89,14 @@ enum Command {
     /// List, issue or revoke MisKeys
     #[command(subcommand, arg_required_else_help = false)]
     Key(key::KeyCommand),
+    /// Add, list or remove operators, who sign in to the console, or reset a password
+    #[command(subcommand, arg_required_else_help = false)]
+    Operator(operator::OperatorCommand),
+    /// List, issue or revoke tokens, by which programs use the operator API
+    #[command(subcommand, arg_required_else_help = false)]
+    Token(token::TokenCommand),
+    /// List who changed what and who signed in, the newest first
+    Audit(audit::AuditArguments),
     /// Look after the stored content
     #[command(subcommand, arg_required_else_help = false)]
     Blobs(blobs::BlobsCommand),
@@ -202,6 +213,9 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Queue(command) => records::record(&config, Kind::Queue, command).await,
             Command::Job(command) => records::record(&config, Kind::Job, command).await,
             Command::Key(command) => key::run(&config, command).await,
+            Command::Operator(command) => operator::run(&config, command).await,
+            Command::Token(command) => token::run(&config, command).await,
+            Command::Audit(arguments) => audit::run(&config, arguments).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Copy { to } => copy::run(&config, &to).await,
             Command::Resources(command) => resources::run(&config, command).await,
@@ -255,6 +269,14 @@ mod tests {
             "device restore L --organization A",
             "queue remove Q",
             "job remove J",
+            "operator add Ann --role viewer --organization A",
+            "operator list --json",
+            "operator reset-password Ann",
+            "operator remove Ann",
+            "token issue --operator Ann --name ci --role viewer --expires 30d",
+            "token list --operator Ann",
+            "token revoke 5",
+            "audit --who Ann --what key.issued --since 1h --json",
             "blobs check",
             "copy --to t.toml",
             "config",
@@ -304,6 +326,9 @@ mod tests {
             ("platen fleet apply", "platen fleet apply", "<FILE>"),
             ("platen key issue --organization A", "platen key issue", "--user <NAME>"),
             ("platen serve --port 1", "platen serve", "unexpected argument '--port'"),
+            ("platen operator add Ann --role owner", "platen operator add", "allowed is viewer or admin"),
+            ("platen token issue --operator A --name b --expires 367d", "platen token issue", "at most 366d"),
+            ("platen audit --what all", "platen audit", "allowed is session.started"),
             ("platen refusals --since yesterday", "platen refusals", "such as 1h"),
             ("platen crashes show RIP-01", "platen crashes show", "it is not a GUID"),
             ("platen logs --from yesterday", "platen logs", "such as 2026-05-04T07:00:00Z"),

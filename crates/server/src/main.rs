@@ -10,6 +10,7 @@ mod host_metrics;
 mod listen;
 mod open_files;
 mod panics;
+mod passwords;
 mod refusals;
 mod retention;
 mod shutdown;

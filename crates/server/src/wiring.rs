@@ -1,9 +1,10 @@
 //! Wires the use cases to the adapters that the configuration names.
 
 use crate::config::{Blobs, Config, Database as DatabaseSection};
+use crate::passwords::Argon2Hasher;
 use crate::system::{RandomIds, SystemClock};
 use adapters_blob::BlobConfig;
-use adapters_db::{Database, DatabaseConfig, Migrated, OpenError};
+use adapters_db::{Database, DatabaseConfig, Migrated, OpenError, SqlFleetRegistry};
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use domain::access::{AccessService, KeyUses};
@@ -12,10 +13,12 @@ use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
 use domain::error::error_chain;
-use domain::fleet::{FleetDirectory, FleetService};
+use domain::fleet::{FleetAuthor, FleetDirectory, FleetService};
 use domain::log_entry::LogService;
+use domain::operator::{Actor, OperatorService};
 use domain::resource::ResourceService;
 use domain::retention::{RetentionPolicy, RetentionService};
+use domain::token::TokenService;
 use http_actix::{Readiness, Services};
 use secrecy::ExposeSecret;
 use std::error::Error;
@@ -147,9 +150,31 @@ pub(crate) fn ids() -> Arc<dyn IdSource> {
     Arc::new(RandomIds)
 }
 
-/// The use cases of operators.
+/// The use cases on the fleet, whose changes are recorded as those of this command.
 pub(crate) fn fleet_service(database: &Database) -> FleetService {
-    FleetService::new(Arc::new(database.fleet_registry()), clock(), ids())
+    FleetService::new(Arc::new(fleet_registry(database)), clock(), ids())
+}
+
+/// The fleet, whose changes are recorded as those of this command (decision P9).
+pub(crate) fn fleet_registry(database: &Database) -> SqlFleetRegistry {
+    database.fleet_registry().by(FleetAuthor { author: actor().author, at: clock().now() })
+}
+
+/// A command, by the system's user who runs it.
+pub(crate) fn actor() -> Actor {
+    let named = ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let user = named.into_iter().find(|name| !name.is_empty());
+    Actor::command(user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw())))
+}
+
+/// The use cases on operators.
+pub(crate) fn operators(database: &Database) -> OperatorService {
+    OperatorService::new(Arc::new(database.operators()), Arc::new(Argon2Hasher::new()), clock(), ids())
+}
+
+/// The use cases on tokens.
+pub(crate) fn tokens(database: &Database) -> TokenService {
+    TokenService::new(Arc::new(database.tokens()), Arc::new(database.operators()), clock(), ids())
 }
 
 /// The contents that clients send.

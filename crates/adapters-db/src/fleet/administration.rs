@@ -4,19 +4,23 @@
 use super::SqlFleetRegistry;
 use super::batch::{find_in, put};
 use super::keys::{find_organization, find_user, user_record};
-use super::records::Record;
+use super::record;
+use super::records::{Record, organization_name};
 use crate::convert::Owner;
 use crate::entity::{computer, device, job, mis_key, organization, queue, user_account};
 use crate::error::FleetChangeError;
 use async_trait::async_trait;
 use domain::access::CredentialDigest;
 use domain::error::StoreError;
-use domain::fleet::{FleetConflict, FleetRecord, KeyId, KeyRegistry, RecordRegistry, RegisteredKey, RegistryError};
+use domain::fleet::{
+    FleetAuthor, FleetConflict, FleetRecord, KeyId, KeyRegistry, RecordRegistry, RegisteredKey, RegistryError,
+};
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect, QueryTrait,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QuerySelect,
+    QueryTrait,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -26,18 +30,30 @@ use uuid::Uuid;
 impl RecordRegistry for SqlFleetRegistry {
     async fn rename_organization(&self, name: &str, new_name: &str) -> Result<(), RegistryError> {
         let names = Arc::new([name.to_owned(), new_name.to_owned()]);
+        let author = self.author.clone().filter(|_| name != new_name);
         self.change(move |transaction| {
-            let names = names.clone();
-            async move { rename_organization(transaction, &names[0], &names[1]).await }.boxed()
+            let (names, author) = (names.clone(), author.clone());
+            async move {
+                let [name, new_name] = &*names;
+                rename_organization(transaction, name, new_name).await?;
+                record(transaction, author.map(|author| author.organization_renamed(name, new_name))).await
+            }
+            .boxed()
         })
         .await
     }
 
     async fn rename_user(&self, organization: &str, name: &str, new_name: &str) -> Result<(), RegistryError> {
         let names = Arc::new([organization, name, new_name].map(str::to_owned));
+        let author = self.author.clone().filter(|_| name != new_name);
         self.change(move |transaction| {
-            let names = names.clone();
-            async move { rename_user(transaction, &names[0], &names[1], &names[2]).await }.boxed()
+            let (names, author) = (names.clone(), author.clone());
+            async move {
+                let [organization, name, new_name] = &*names;
+                rename_user(transaction, organization, name, new_name).await?;
+                record(transaction, author.map(|author| author.user_renamed(organization, name, new_name))).await
+            }
+            .boxed()
         })
         .await
     }
@@ -45,13 +61,21 @@ impl RecordRegistry for SqlFleetRegistry {
     async fn set_retired(
         &self,
         organization: &str,
-        record: &FleetRecord,
+        named: &FleetRecord,
         retired: Option<Timestamp>,
     ) -> Result<bool, RegistryError> {
-        let named = Arc::new((organization.to_owned(), record.clone()));
+        let asked = Arc::new((organization.to_owned(), named.clone(), self.author.clone()));
         self.change(move |transaction| {
-            let named = named.clone();
-            async move { set_retired(transaction, &named.0, &named.1, retired).await }.boxed()
+            let asked = asked.clone();
+            async move {
+                let (organization, named, author) = &*asked;
+                let is_changed = set_retired(transaction, organization, named, retired).await?;
+                let author = author.as_ref().filter(|_| is_changed);
+                record(transaction, author.map(|author| author.retired(organization, named, retired.is_some())))
+                    .await?;
+                Ok(is_changed)
+            }
+            .boxed()
         })
         .await
     }
@@ -95,7 +119,12 @@ impl KeyRegistry for SqlFleetRegistry {
     }
 
     async fn revoke(&self, id: KeyId, now: Timestamp) -> Result<bool, RegistryError> {
-        self.change(move |transaction| async move { revoke(transaction, id, now).await }.boxed()).await
+        let author = self.author.clone();
+        self.change(move |transaction| {
+            let author = author.clone();
+            async move { revoke(transaction, id, now, author.as_deref()).await }.boxed()
+        })
+        .await
     }
 
     async fn note_uses(&self, uses: &[(CredentialDigest, Timestamp)]) -> Result<(), StoreError> {
@@ -206,7 +235,12 @@ where
     Ok(Some(true))
 }
 
-async fn revoke(db: &impl ConnectionTrait, id: KeyId, now: Timestamp) -> Result<bool, FleetChangeError> {
+async fn revoke(
+    db: &DatabaseTransaction,
+    id: KeyId,
+    now: Timestamp,
+    author: Option<&FleetAuthor>,
+) -> Result<bool, FleetChangeError> {
     let (first, last) = id.digests();
     let found = mis_key::Entity::find()
         .filter(mis_key::Column::Digest.gte(first.to_vec()))
@@ -220,7 +254,14 @@ async fn revoke(db: &impl ConnectionTrait, id: KeyId, now: Timestamp) -> Result<
         .col_expr(mis_key::Column::RevokedAt, Expr::value(now.as_micros()))
         .filter(mis_key::Column::Digest.eq(key.digest))
         .filter(mis_key::Column::RevokedAt.is_null());
-    Ok(revoke.exec(db).await?.rows_affected > 0)
+    let is_revoked = revoke.exec(db).await?.rows_affected > 0;
+    if let Some(author) = author.filter(|_| is_revoked)
+        && let Some(user) = user_account::Entity::find_by_id(key.user_id).one(db).await?
+    {
+        let organization = organization_name(db, user.organization_id).await?;
+        record(db, Some(author.key_revoked(id, &organization, &user.name))).await?;
+    }
+    Ok(is_revoked)
 }
 
 /// Digest → last use. Rows are written in the order of their digests, so that two processes never wait for each other.

@@ -48,16 +48,16 @@ impl MigrationTrait for Initial {
 
 /// Columns of text that is compared and sorted by the numbers of its characters.
 #[derive(Clone, Copy)]
-struct Texts {
-    backend: DbBackend,
+pub(super) struct Texts {
+    pub(super) backend: DbBackend,
 }
 
 impl Texts {
-    fn sorted(self, column: &'static str) -> ColumnDef {
+    pub(super) fn sorted(self, column: &'static str) -> ColumnDef {
         self.by_characters(text(column))
     }
 
-    fn sorted_null(self, column: &'static str) -> ColumnDef {
+    pub(super) fn sorted_null(self, column: &'static str) -> ColumnDef {
         self.by_characters(text_null(column))
     }
 
@@ -329,19 +329,19 @@ fn indexes() -> Vec<IndexCreateStatement> {
     ]
 }
 
-fn table(name: &'static str) -> TableCreateStatement {
+pub(super) fn table(name: &'static str) -> TableCreateStatement {
     Table::create().table(name).take()
 }
 
-fn index(table: &'static str, name: &'static str) -> IndexCreateStatement {
+pub(super) fn index(table: &'static str, name: &'static str) -> IndexCreateStatement {
     Index::create().table(table).name(name).take()
 }
 
-fn primary(mut column: ColumnDef) -> ColumnDef {
+pub(super) fn primary(mut column: ColumnDef) -> ColumnDef {
     column.primary_key().take()
 }
 
 /// A foreign key of the table that is created.
-fn reference(column: &'static str, table: &'static str, key: &'static str) -> ForeignKeyCreateStatement {
+pub(super) fn reference(column: &'static str, table: &'static str, key: &'static str) -> ForeignKeyCreateStatement {
     ForeignKey::create().from_col(column).to(table, key).take()
 }

@@ -7,7 +7,7 @@
 pub mod postgres;
 
 use adapters_db::{Database, DatabaseConfig};
-use domain::contract::Stores;
+use domain::contract::{AuthoredFleet, Stores, fleet_author};
 use postgres::Cluster;
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +72,12 @@ impl TestDatabase {
             refusals: Arc::new(self.database.refusals()),
             retention: Arc::new(self.database.retention()),
             inspection: Arc::new(self.database.inspection()),
+            operators: Arc::new(self.database.operators()),
+            setup: Arc::new(self.database.operators()),
+            sessions: Arc::new(self.database.sessions()),
+            tokens: Arc::new(self.database.tokens()),
+            audit: Arc::new(self.database.audit()),
+            authored_fleet: AuthoredFleet::of(self.database.fleet_registry().by(fleet_author())),
         }
     }
 }

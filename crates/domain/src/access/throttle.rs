@@ -158,7 +158,8 @@ impl State {
 }
 
 /// The unit that counts as one client: an IPv4 address, or a network of 64 bits in IPv6.
-fn network(client: IpAddr) -> IpAddr {
+#[must_use]
+pub fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
         address @ IpAddr::V4(_) => address,

@@ -272,6 +272,44 @@ macro_rules! store_contract {
                     thousands_of_reports_are_listed_in_order,
                     a_report_is_found_with_its_organization,
                 }
+                operator {
+                    an_operator_is_found_by_name_without_case,
+                    a_name_is_taken_without_case,
+                    of_concurrent_operators_of_one_name_one_is_added,
+                    an_operator_of_an_organization_belongs_to_it,
+                    operators_are_listed_by_name_in_pages,
+                    a_new_password_ends_all_sessions,
+                    a_removed_operator_is_gone_with_sessions_and_tokens,
+                    names_are_kept_byte_for_byte,
+                }
+                setup {
+                    a_code_counts_while_there_is_no_operator,
+                    a_code_expires_and_an_operator_ends_it,
+                    of_concurrent_completions_one_succeeds,
+                }
+                session {
+                    a_session_is_found_with_its_operator,
+                    a_session_does_not_begin_with_a_former_password,
+                    the_last_use_of_a_session_is_kept,
+                    an_ended_session_is_gone,
+                    old_sessions_are_pruned,
+                }
+                token {
+                    a_token_is_found_with_its_operator,
+                    tokens_are_listed_newest_first_in_pages,
+                    a_token_is_revoked_once,
+                    the_last_use_of_a_token_is_kept,
+                }
+                audit {
+                    a_record_is_listed_as_it_was_stored,
+                    texts_of_records_are_kept_byte_for_byte,
+                    records_are_listed_newest_first_in_pages,
+                    filters_of_records_combine,
+                    a_change_and_its_record_are_stored_together,
+                    concurrent_records_are_all_stored,
+                    changes_of_the_fleet_are_recorded,
+                    a_preview_and_a_refused_change_are_not_recorded,
+                }
                 ledger {
                     discarded_blobs_are_named_oldest_first,
                     no_more_discarded_blobs_are_named_than_asked_for,

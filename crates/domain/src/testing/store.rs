@@ -5,6 +5,7 @@ mod directories;
 mod fleet_state;
 mod inspection;
 mod ledger;
+mod operators;
 mod records;
 mod refusals;
 mod registry;
@@ -16,6 +17,7 @@ use crate::caller::OrganizationId;
 use crate::crash_report::StoredCrashReport;
 use crate::device_status::DeviceStatus;
 use crate::error::StoreError;
+use crate::fleet::FleetAuthor;
 use crate::guid::{DeviceGuid, ResourceGuid};
 use crate::log_entry::NewLogEntry;
 use crate::resource::StoredResource;
@@ -23,6 +25,7 @@ use crate::timestamp::Timestamp;
 use fleet_state::FleetState;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
+use operators::Operators;
 use refusals::Refusals;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +33,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The database in memory. Clones share it. Its organizations are registered through
 /// [`crate::fleet::FleetRegistry`], as everywhere; records of others can be stored as well.
 #[derive(Clone, Default)]
-pub struct InMemoryStore(Arc<Mutex<State>>);
+pub struct InMemoryStore {
+    state: Arc<Mutex<State>>,
+    /// Of changes of the fleet, which are recorded if there is one.
+    author: Option<FleetAuthor>,
+}
 
 #[derive(Default)]
 struct State {
@@ -43,6 +50,7 @@ struct State {
     crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
     statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
     refusals: Refusals,
+    operators: Operators,
 }
 
 impl InMemoryStore {
@@ -52,13 +60,19 @@ impl InMemoryStore {
         Self::default()
     }
 
+    /// The same database, in which the changes of the fleet are recorded as this author's.
+    #[must_use]
+    pub fn by(&self, author: FleetAuthor) -> Self {
+        Self { author: Some(author), ..self.clone() }
+    }
+
     /// From now on every call fails, or none does.
     pub fn set_failing(&self, failing: bool) {
         self.lock().failing = failing;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn working(&self) -> Result<MutexGuard<'_, State>, StoreError> {

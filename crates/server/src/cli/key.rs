@@ -84,7 +84,7 @@ async fn issue(database: &Database, holder: &Holder) -> Result<()> {
 
 async fn revoke(database: &Database, revoked: Revoked) -> Result<()> {
     if let Some(id) = revoked.id {
-        return revoke_one(&database.fleet_registry(), &id).await;
+        return revoke_one(&wiring::fleet_registry(database), &id).await;
     }
     let (organization, user) = (revoked.organization.unwrap_or_default(), revoked.user.unwrap_or_default());
     let revoked = wiring::fleet_service(database).revoke_keys(&organization, &user).await?.revoked;

@@ -82,6 +82,11 @@ fn print(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints a line that is shown once: a reader that ends early is a failure.
+pub(super) fn secret_line(text: &str) -> Result<()> {
+    print(text).context(FAILED)
+}
+
 /// Prints a key: the only time that it is shown (decision A1).
 pub(super) fn key(key: &NewKey) -> Result<()> {
     print(&escape_json(&key_line(key)))

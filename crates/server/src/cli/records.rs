@@ -98,7 +98,7 @@ impl Kind {
 pub(super) async fn organization(config: &Config, command: OrganizationCommand) -> Result<ExitCode, Failure> {
     let OrganizationCommand::Rename(Names { name, new_name }) = command;
     change(config, async |database| {
-        database.fleet_registry().rename_organization(&name, &new_name).await?;
+        wiring::fleet_registry(database).rename_organization(&name, &new_name).await?;
         Ok(format!("renamed organization \"{name}\" to \"{new_name}\""))
     })
     .await
@@ -107,7 +107,7 @@ pub(super) async fn organization(config: &Config, command: OrganizationCommand) 
 pub(super) async fn user(config: &Config, command: UserCommand) -> Result<ExitCode, Failure> {
     change(config, async |database| match command {
         UserCommand::Rename { organization, names: Names { name, new_name } } => {
-            database.fleet_registry().rename_user(&organization, &name, &new_name).await?;
+            wiring::fleet_registry(database).rename_user(&organization, &name, &new_name).await?;
             Ok(format!("renamed user \"{name}\" of \"{organization}\" to \"{new_name}\""))
         }
         UserCommand::Remove(OfOrganization { organization, name }) => {
@@ -143,7 +143,7 @@ async fn change(config: &Config, work: impl AsyncFnOnce(&Database) -> Result<Str
 
 async fn retire(database: &Database, named: &Named, is_removal: bool) -> Result<String> {
     let at = is_removal.then(|| wiring::clock().now());
-    let is_changed = database.fleet_registry().set_retired(&named.organization, &named.record, at).await?;
+    let is_changed = wiring::fleet_registry(database).set_retired(&named.organization, &named.record, at).await?;
     let shown = named.shown();
     Ok(match (is_removal, is_changed) {
         (true, true) => format!("removed {shown}"),

@@ -24,6 +24,7 @@ mod isolation;
 mod looking;
 #[path = "../../../http-actix/tests/messages/mod.rs"]
 mod messages;
+mod operators;
 mod retention;
 mod secrets;
 mod serving;

@@ -21,6 +21,9 @@ impl RecordRegistry for InMemoryStore {
         if let Some(organization) = fleet.organizations.get_mut(&id) {
             new_name.clone_into(&mut organization.name);
         }
+        if let Some(author) = self.author.as_ref().filter(|_| name != new_name) {
+            state.record(author.organization_renamed(name, new_name));
+        }
         Ok(())
     }
 
@@ -50,6 +53,9 @@ impl RecordRegistry for InMemoryStore {
         if fleet.retired.remove(&(id, FleetRecord::User(name.to_owned()))) {
             fleet.retired.insert((id, FleetRecord::User(new_name.to_owned())));
         }
+        if let Some(author) = &self.author {
+            state.record(author.user_renamed(organization, name, new_name));
+        }
         Ok(())
     }
 
@@ -66,7 +72,11 @@ impl RecordRegistry for InMemoryStore {
             return Err(FleetConflict::NotFound { record: format!("{record} of \"{organization}\"") }.into());
         }
         let key = (id, record.clone());
-        Ok(if retired.is_some() { fleet.retired.insert(key) } else { fleet.retired.remove(&key) })
+        let is_changed = if retired.is_some() { fleet.retired.insert(key) } else { fleet.retired.remove(&key) };
+        if let Some(author) = self.author.as_ref().filter(|_| is_changed) {
+            state.record(author.retired(organization, record, retired.is_some()));
+        }
+        Ok(is_changed)
     }
 }
 
@@ -94,6 +104,11 @@ impl KeyRegistry for InMemoryStore {
         };
         let is_valid = key.revoked.is_none();
         key.revoked.get_or_insert(now);
+        let (organization, user) = (key.organization, key.user.clone());
+        if let Some(author) = self.author.as_ref().filter(|_| is_valid) {
+            let organization = fleet.organization_name(organization);
+            state.record(author.key_revoked(id, &organization, &user));
+        }
         Ok(is_valid)
     }
 

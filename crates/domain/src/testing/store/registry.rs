@@ -16,9 +16,13 @@ use std::collections::BTreeSet;
 impl FleetRegistry for InMemoryStore {
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError> {
         let mut state = self.working()?;
-        let mut changed = state.fleet.clone();
-        let applied = changed.apply(fleet, new_keys, now)?;
-        state.fleet = changed;
+        let before = state.fleet.clone();
+        let applied = state.fleet.apply(fleet, new_keys, now);
+        let applied = applied.inspect_err(|_| state.fleet = before.clone())?;
+        if let Some(author) = &self.author {
+            let records = author.applied(fleet, &previewed(&before, &state.fleet, fleet, applied.clone()));
+            records.into_iter().for_each(|record| state.record(record));
+        }
         Ok(applied)
     }
 
@@ -26,19 +30,7 @@ impl FleetRegistry for InMemoryStore {
         let before = self.working()?.fleet.clone();
         let mut after = before.clone();
         let applied = after.apply(fleet, new_keys, now)?;
-        let exported = |state: &FleetState| {
-            let ids = fleet.organizations.iter().filter_map(|named| state.find_organization(&named.name).ok());
-            Fleet { organizations: ids.filter_map(|id| exported(state, id)).collect() }
-        };
-        let hash = |state: &FleetState, guid| state.computers.get(guid).map(|computer| computer.hardware_hash);
-        let changed = after.computers.keys().filter(|guid| hash(&before, guid) != hash(&after, guid));
-        let is_old = |guid: &&ComputerGuid| before.computers.contains_key(guid);
-        let new_hashes = changed.filter(is_old).copied().collect();
-        let names = before.organizations.values().map(|organization| organization.name.clone());
-        let is_named = |name: &String| fleet.organizations.iter().any(|named| named.name == *name);
-        let others: BTreeSet<String> = names.filter(|name| !is_named(name)).collect();
-        let other_organizations = others.into_iter().collect();
-        Ok(Preview { applied, before: exported(&before), after: exported(&after), new_hashes, other_organizations })
+        Ok(previewed(&before, &after, fleet, applied))
     }
 
     async fn export(&self, organization: Option<String>) -> Result<Fleet, RegistryError> {
@@ -55,7 +47,11 @@ impl FleetRegistry for InMemoryStore {
     async fn add_key(&self, key: &NewKey, now: Timestamp) -> Result<(), RegistryError> {
         let mut state = self.working()?;
         let id = state.fleet.find_user(&key.organization, &key.user)?;
-        Ok(state.fleet.register_key(id, key, now)?)
+        state.fleet.register_key(id, key, now)?;
+        if let Some(author) = &self.author {
+            state.record(author.key_issued(key));
+        }
+        Ok(())
     }
 
     async fn revoke_keys(
@@ -68,8 +64,28 @@ impl FleetRegistry for InMemoryStore {
         let id = state.fleet.find_user(organization, user)?;
         let own = state.fleet.keys.iter_mut().filter(|key| key.organization == id && key.user == user);
         let revoked = own.filter(|key| key.revoked.is_none()).map(|key| key.revoked = Some(now)).count();
+        if let Some(author) = self.author.as_ref().filter(|_| revoked > 0) {
+            state.record(author.keys_revoked(organization, user, revoked as u64));
+        }
         Ok(KeyRevocation { revoked: revoked as u64 })
     }
+}
+
+/// What became of the records that `fleet` names.
+fn previewed(before: &FleetState, after: &FleetState, fleet: &Fleet, applied: Applied) -> Preview {
+    let exported = |state: &FleetState| {
+        let ids = fleet.organizations.iter().filter_map(|named| state.find_organization(&named.name).ok());
+        Fleet { organizations: ids.filter_map(|id| exported(state, id)).collect() }
+    };
+    let hash = |state: &FleetState, guid| state.computers.get(guid).map(|computer| computer.hardware_hash);
+    let changed = after.computers.keys().filter(|guid| hash(before, guid) != hash(after, guid));
+    let is_old = |guid: &&ComputerGuid| before.computers.contains_key(guid);
+    let new_hashes = changed.filter(is_old).copied().collect();
+    let names = before.organizations.values().map(|organization| organization.name.clone());
+    let is_named = |name: &String| fleet.organizations.iter().any(|named| named.name == *name);
+    let others: BTreeSet<String> = names.filter(|name| !is_named(name)).collect();
+    let other_organizations = others.into_iter().collect();
+    Preview { applied, before: exported(before), after: exported(after), new_hashes, other_organizations }
 }
 
 fn exported(fleet: &FleetState, id: OrganizationId) -> Option<FleetOrganization> {

@@ -1,0 +1,90 @@
+//! Operators, tokens and audit records, by commands (decisions P1, P6, P9).
+
+use crate::support::{ANNS_KEY, Site};
+use serde_json::{Value, json};
+
+const ORGANIZATION: &str = "Acme Print";
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line.trim()).unwrap()
+}
+
+fn listed(site: &Site, command: &str) -> Vec<Value> {
+    site.run(command).succeeded().lines().map(parsed).collect()
+}
+
+/// Decision P1.
+#[test]
+fn an_operator_is_added_gets_another_password_and_is_removed() {
+    let site = Site::new();
+    let added = parsed(&site.run("operator add Ann").succeeded());
+    assert_eq!((&added["operator"], &added["role"]), (&json!("Ann"), &json!("admin")));
+    assert_eq!(added["organization"], json!(null));
+    let password = added["password"].as_str().unwrap().to_owned();
+    assert!(password.len() >= 12, "{added}");
+    assert_eq!(site.run("operator add ANN").failed(1), "error: operator \"ANN\" is registered already");
+
+    site.run("fleet apply fleet.json").succeeded();
+    let of_acme = ["operator", "add", "Bob", "--role", "viewer", "--organization", ORGANIZATION];
+    assert_eq!(parsed(&site.run_with(of_acme, &[]).succeeded())["organization"], json!(ORGANIZATION));
+    let unknown = site.run("operator add Eve --organization Acme").failed(1);
+    assert_eq!(unknown, "error: organization \"Acme\" is not registered");
+
+    let table = site.run("operator list").succeeded();
+    assert!(table.contains("Ann") && table.contains(ORGANIZATION) && !table.contains(&password), "{table}");
+    assert_eq!(listed(&site, "operator list --json").len(), 2);
+    let reset = parsed(&site.run("operator reset-password ann").succeeded());
+    assert_ne!(reset["password"], added["password"]);
+    assert_eq!(site.run("operator remove BOB").succeeded(), "removed operator \"Bob\"\n");
+    assert_eq!(site.run("operator remove Bob").failed(1), "error: operator \"Bob\" is not registered");
+}
+
+/// Decision P6.
+#[test]
+fn a_token_is_issued_once_listed_without_itself_and_revoked() {
+    let site = Site::new();
+    site.run("operator add Ann").succeeded();
+    let issue = ["token", "issue", "--operator", "ann", "--name", "Grafana", "--role", "viewer", "--expires", "30d"];
+    let issued = parsed(&site.run_with(issue, &[]).succeeded());
+    let token = issued["token"].as_str().unwrap();
+    assert!(token.starts_with("plt_") && token.len() == 68, "{issued}");
+    assert_eq!((&issued["operator"], &issued["role"]), (&json!("Ann"), &json!("viewer")));
+    let table = site.run("token list").succeeded();
+    assert!(table.contains("Grafana") && !table.contains(token), "{table}");
+    let id = &issued["id"];
+    let revoked = site.run(&format!("token revoke {id}")).succeeded();
+    assert_eq!(revoked, format!("revoked token {id} \"Grafana\" of operator \"Ann\"\n"));
+    assert!(site.run(&format!("token revoke {id}")).succeeded().starts_with("revoked before"));
+    assert!(listed(&site, "token list --json")[0]["revoked"].is_string());
+    assert_eq!(site.run("token revoke 99").failed(1), "error: token 99 is not registered");
+}
+
+/// Decision P9: every change by a command, and no secret.
+#[test]
+fn changes_by_commands_are_recorded() {
+    let site = Site::new();
+    site.run("fleet apply fleet.json").succeeded();
+    site.run("fleet apply fleet.json").succeeded();
+    let issued =
+        parsed(&site.run_with(["key", "issue", "--organization", ORGANIZATION, "--user", "Ann"], &[]).succeeded());
+    site.run("computer remove rip-01").succeeded();
+    site.run("computer remove rip-01").succeeded();
+    site.run_with(["organization", "rename", ORGANIZATION, "Acme & Sons"], &[]).succeeded();
+    let added = parsed(&site.run("operator add Ann").succeeded());
+
+    let records = listed(&site, "audit --json");
+    let what: Vec<_> = records.iter().map(|record| record["what"].as_str().unwrap()).collect();
+    let expected = ["operator.added", "organization.renamed", "record.removed", "key.issued", "fleet.applied"];
+    assert_eq!(what, expected);
+    assert!(records.iter().all(|record| record["by"] == "command" && record["who"].is_string()));
+    assert_eq!(records[1]["values"], json!([{ "member": "name", "before": ORGANIZATION, "after": "Acme & Sons" }]));
+    let text = site.run("audit").succeeded() + &site.run("audit --json").succeeded();
+    for secret in [ANNS_KEY, issued["mis_key"].as_str().unwrap(), added["password"].as_str().unwrap()] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    let of_acme = ["audit", "--json", "--organization", "Acme & Sons", "--limit", "2"];
+    assert_eq!(site.run_with(of_acme, &[]).succeeded().lines().count(), 2);
+    assert_eq!(listed(&site, "audit --json --what key.issued").len(), 1);
+    assert!(listed(&site, "audit --json --who nobody-at-all").is_empty());
+    assert!(site.run("audit --what everything").failed(2).contains("allowed is session.started"));
+}
