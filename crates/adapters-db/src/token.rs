@@ -33,7 +33,7 @@ impl SqlTokenRepository {
     async fn one(&self, select: Select<operator_token::Entity>) -> Result<Option<(Token, i64)>, StoreError> {
         let select = select.find_also_related(operator_account::Entity);
         let found = self.db.read(select.one(&self.db.reads)).await?;
-        found.map(|row| token(row)).transpose()
+        found.map(token).transpose()
     }
 }
 

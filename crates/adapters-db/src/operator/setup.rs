@@ -18,8 +18,8 @@ impl SetupRepository for SqlOperatorRepository {
     async fn offer(&self, code: CredentialDigest, expires: Timestamp, now: Timestamp) -> Result<bool, StoreError> {
         let offered = self.db.write(move |transaction| {
             async move {
-                let expired = setup_code::Column::ExpiresAt.lte(now.as_micros());
-                setup_code::Entity::delete_many().filter(expired).exec(transaction).await?;
+                let is_over = setup_code::Column::ExpiresAt.lte(now.as_micros());
+                setup_code::Entity::delete_many().filter(is_over).exec(transaction).await?;
                 if has_operator(transaction).await? {
                     return Ok(false);
                 }

@@ -42,9 +42,9 @@ pub async fn a_record_is_listed_as_it_was_stored(stores: &Stores) -> Kept {
             vec![AuditedValue::changed("a", "1", "2"), AuditedValue::added("b", "3"), AuditedValue::removed("c", "4")];
         let new = NewAuditRecord { at: at(second), author, scope, action: *action, values, ..a_record("target") };
         stores.audit.add(&new).await?;
-        let stored = list(stores, &AuditFilter::default()).await?.remove(0);
-        assert_eq!(stored.record, new);
-        assert_eq!(stored.organization.as_deref(), (place == 0).then_some(ACME));
+        let found = list(stores, &AuditFilter::default()).await?.remove(0);
+        assert_eq!(found.record, new);
+        assert_eq!(found.organization.as_deref(), (place == 0).then_some(ACME));
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ pub async fn an_operator_of_an_organization_belongs_to_it(stores: &Stores) -> Ke
     add(stores, &a_new_operator("Root")).await?;
     let unknown = NewOperator { organization: Some("Acme".to_owned()), ..a_new_operator("Eve") };
     assert_eq!(stores.operators.add(&unknown, &a_record("Eve")).await?, AddOutcome::UnknownOrganization);
-    assert_eq!(stores.operators.page(Scope::Organization(acme), None, 9).await?, [ann.clone()]);
+    assert_eq!(stores.operators.page(Scope::Organization(acme), None, 9).await?, std::slice::from_ref(&ann));
     assert!(stores.operators.page(Scope::Organization(zenith), None, 9).await?.is_empty());
     assert_eq!(stores.operators.page(Scope::All, None, 9).await?.len(), 2);
     stores.records.rename_organization(ACME, "Acme & Sons").await?;

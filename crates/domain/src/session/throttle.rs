@@ -138,8 +138,8 @@ mod tests {
     use crate::testing::at;
     use core::net::Ipv4Addr;
 
-    fn address(number: u32) -> Option<IpAddr> {
-        Some(Ipv4Addr::from_bits(0xc000_0200 + number).into())
+    fn address(number: u32) -> IpAddr {
+        Ipv4Addr::from_bits(0xc000_0200 + number).into()
     }
 
     /// Decision P4.
@@ -148,13 +148,13 @@ mod tests {
         let throttle = SignInThrottle::new();
         let ann = Folded::of("Ann");
         for second in [0, 10, 20, 30, 40] {
-            throttle.begin(&ann, address(1), at(second)).unwrap();
+            throttle.begin(&ann, Some(address(1)), at(second)).unwrap();
         }
-        let wait = throttle.begin(&Folded::of("ANN"), address(2), at(45)).err();
+        let wait = throttle.begin(&Folded::of("ANN"), Some(address(2)), at(45)).err();
         assert_eq!(wait, Some(Duration::from_secs(15)), "until the first of them is a minute old");
-        assert!(throttle.begin(&Folded::of("Bob"), address(1), at(45)).is_ok(), "another name");
-        assert!(throttle.begin(&ann, address(1), at(60)).is_ok());
-        assert_eq!(throttle.begin(&ann, address(1), at(61)).err(), Some(Duration::from_secs(9)));
+        assert!(throttle.begin(&Folded::of("Bob"), Some(address(1)), at(45)).is_ok(), "another name");
+        assert!(throttle.begin(&ann, Some(address(1)), at(60)).is_ok());
+        assert_eq!(throttle.begin(&ann, Some(address(1)), at(61)).err(), Some(Duration::from_secs(9)));
     }
 
     /// Decision P4.
@@ -162,11 +162,11 @@ mod tests {
     fn thirty_failures_from_an_address_within_a_minute_are_the_last() {
         let throttle = SignInThrottle::new();
         for number in 0..30 {
-            throttle.begin(&Folded::of(&format!("name {number}")), address(1), at(number)).unwrap();
+            throttle.begin(&Folded::of(&format!("name {number}")), Some(address(1)), at(number)).unwrap();
         }
         let name = Folded::of("another");
-        assert_eq!(throttle.begin(&name, address(1), at(30)).err(), Some(Duration::from_secs(30)));
-        assert!(throttle.begin(&name, address(2), at(30)).is_ok());
+        assert_eq!(throttle.begin(&name, Some(address(1)), at(30)).err(), Some(Duration::from_secs(30)));
+        assert!(throttle.begin(&name, Some(address(2)), at(30)).is_ok());
         assert!(throttle.begin(&name, None, at(30)).is_ok());
     }
 
@@ -175,12 +175,12 @@ mod tests {
         let throttle = SignInThrottle::new();
         let ann = Folded::of("Ann");
         for _ in 0..20 {
-            throttle.begin(&ann, address(1), at(0)).unwrap().forgive();
+            throttle.begin(&ann, Some(address(1)), at(0)).unwrap().forgive();
         }
-        let running: Vec<_> = (0..5).map(|_| throttle.begin(&ann, address(1), at(0)).unwrap()).collect();
-        assert!(throttle.begin(&ann, address(1), at(0)).is_err());
+        let running: Vec<_> = (0..5).map(|_| throttle.begin(&ann, Some(address(1)), at(0)).unwrap()).collect();
+        assert!(throttle.begin(&ann, Some(address(1)), at(0)).is_err());
         drop(running);
-        assert!(throttle.begin(&ann, address(1), at(1)).is_err(), "an attempt without an end is a failure");
+        assert!(throttle.begin(&ann, Some(address(1)), at(1)).is_err(), "an attempt without an end is a failure");
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
         let throttle = SignInThrottle::new();
         for number in 0..40_000_u32 {
             let name = Folded::of(&format!("name {number}"));
-            throttle.begin(&name, address(number), at(i64::from(number / 1_000))).unwrap();
+            throttle.begin(&name, Some(address(number)), at(i64::from(number / 1_000))).unwrap();
         }
         let state = throttle.lock();
         assert!(state.names.0.len() <= MAX_KEYS && state.addresses.0.len() <= MAX_KEYS);

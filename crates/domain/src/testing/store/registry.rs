@@ -21,7 +21,9 @@ impl FleetRegistry for InMemoryStore {
         let applied = applied.inspect_err(|_| state.fleet = before.clone())?;
         if let Some(author) = &self.author {
             let records = author.applied(fleet, &previewed(&before, &state.fleet, fleet, applied.clone()));
-            records.into_iter().for_each(|record| state.record(record));
+            for record in records {
+                state.record(record);
+            }
         }
         Ok(applied)
     }
