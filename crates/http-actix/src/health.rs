@@ -28,8 +28,8 @@ pub(crate) type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
     tag = "Server",
     responses((status = 200, description = RUNNING, body = String, content_type = "application/json"), ServerStatusRefusals)
 )]
-pub(crate) async fn server_status() -> Message<'static> {
-    Message::new(RUNNING)
+pub(crate) async fn server_status() -> Message {
+    Message::Success(RUNNING)
 }
 
 struct ServerStatusRefusals;
@@ -52,8 +52,8 @@ impl IntoResponses for ServerStatusRefusals {
     servers((url = "/")),
     responses((status = 200, description = LIVE, body = String, content_type = "application/json"))
 )]
-pub(crate) async fn live() -> Message<'static> {
-    Message::new(LIVE)
+pub(crate) async fn live() -> Message {
+    Message::Success(LIVE)
 }
 
 /// Can the server work?
@@ -68,9 +68,9 @@ pub(crate) async fn live() -> Message<'static> {
     servers((url = "/")),
     responses((status = 200, description = READY, body = String, content_type = "application/json"), NotReady)
 )]
-pub(crate) async fn ready(readiness: Data<dyn Readiness>) -> Result<Message<'static>, ApiError> {
+pub(crate) async fn ready(readiness: Data<dyn Readiness>) -> Result<Message, ApiError> {
     match readiness.check().await {
-        Ok(()) => Ok(Message::new(READY)),
+        Ok(()) => Ok(Message::Success(READY)),
         Err(cause) => {
             tracing::warn!(cause, "not ready");
             Err(ApiError::NotReady)

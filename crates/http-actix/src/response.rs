@@ -30,21 +30,14 @@ pub(crate) enum Format {
     TextXml,
 }
 
-/// A message to a client.
+/// A message to a client. As the result of a handler it is a response with status 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Message<'a> {
-    Success(&'a str),
-    Error(&'a str),
+pub(crate) enum Message {
+    Success(&'static str),
+    Error(&'static str),
 }
 
-impl Message<'static> {
-    /// The success message `text`.
-    pub(crate) fn new(text: &'static str) -> Self {
-        Self::Success(text)
-    }
-}
-
-impl Responder for Message<'_> {
+impl Responder for Message {
     type Body = BoxBody;
 
     fn respond_to(self, _: &HttpRequest) -> HttpResponse {
@@ -106,7 +99,7 @@ impl Format {
     }
 
     /// The body that carries `message` (decisions R2, C5).
-    pub(crate) fn write(self, message: Message<'_>) -> String {
+    pub(crate) fn write(self, message: Message) -> String {
         match (self, message) {
             (Self::Json | Self::TextJson, Message::Success(text)) => serde_json::json!(text).to_string(),
             (Self::Json | Self::TextJson, Message::Error(text)) => serde_json::json!({ "Message": text }).to_string(),

@@ -53,7 +53,7 @@ pub(crate) fn configure_ops(
         .app_data(Data::from(Arc::clone(settings)))
         .app_data(Data::new(metrics))
         .configure(|config| configure_health(config, readiness))
-        .service(resource("/metrics", READ).route(open("metrics", get().to(health::metrics))))
+        .service(path("/metrics", READ).route(unauthenticated("metrics", get().to(health::metrics))))
         .default_service(web::to(not_found));
 }
 
@@ -61,40 +61,40 @@ pub(crate) fn configure_ops(
 fn configure_health(config: &mut ServiceConfig, readiness: Arc<dyn Readiness>) {
     config
         .app_data(Data::from(readiness))
-        .service(resource("/health/live", READ).route(open("health_live", get().to(health::live))))
-        .service(resource("/health/ready", READ).route(open("health_ready", get().to(health::ready))));
+        .service(path("/health/live", READ).route(unauthenticated("health_live", get().to(health::live))))
+        .service(path("/health/ready", READ).route(unauthenticated("health_ready", get().to(health::ready))));
 }
 
 fn api_v2() -> Scope {
     web::scope("/api/v2")
-        .service(resource("", READ).route(authenticated("server_status", get().to(health::server_status))))
+        .service(path("", READ).route(authenticated("server_status", get().to(health::server_status))))
         .service(
-            resource("/resource", "POST, DELETE")
+            path("/resource", "POST, DELETE")
                 .route(authenticated("add_resource", web::post().to(resource::add::add_resource)))
                 .route(authenticated("delete_resource", web::delete().to(resource::delete::delete_without_guid))),
         )
         .service(
-            resource("/resource/list", "POST")
+            path("/resource/list", "POST")
                 .route(authenticated("list_resources", web::post().to(resource::list::list_resources))),
         )
         .service(
-            resource("/resource/pmminfo", "POST")
+            path("/resource/pmminfo", "POST")
                 .route(authenticated("find_by_pmm", web::post().to(resource::pmm::find_by_pmm))),
         )
         .service(
-            resource("/resource/info/{ResourceGUID}", READ)
+            path("/resource/info/{ResourceGUID}", READ)
                 .route(authenticated("resource_info", get().to(resource::info::resource_info))),
         )
         .service(
-            resource("/resource/{ResourceGUID}", "GET, HEAD, DELETE")
+            path("/resource/{ResourceGUID}", "GET, HEAD, DELETE")
                 .route(authenticated("get_file", get().to(resource::get_file::get_file)))
                 .route(authenticated("delete_resource", web::delete().to(resource::delete::delete_resource))),
         )
-        .service(resource("/log", "POST").route(authenticated("add_log", web::post().to(log::add::add_log))))
-        .service(resource("/log/list", "POST").route(authenticated("list_logs", web::post().to(log::list::list_logs))))
-        .service(resource("/log/crashreport", "POST").route(add_crash_report()))
+        .service(path("/log", "POST").route(authenticated("add_log", web::post().to(log::add::add_log))))
+        .service(path("/log/list", "POST").route(authenticated("list_logs", web::post().to(log::list::list_logs))))
+        .service(path("/log/crashreport", "POST").route(add_crash_report()))
         .service(
-            resource("/device/status", "POST")
+            path("/device/status", "POST")
                 .route(authenticated("update_device_status", web::post().to(device::status::update_device_status))),
         )
 }
@@ -110,12 +110,12 @@ fn configure_docs(config: &mut ServiceConfig, base_path: &str) {
     let document = Bytes::from(openapi::document(base_path));
     let document = get().to(move || ready(docs::document(document.clone())));
     config
-        .service(resource("/api/openapi.json", READ).route(open("openapi", document)))
-        .service(resource("/api/docs", READ).route(open("docs", get().to(docs::index))))
-        .service(resource("/api/docs/start.js", READ).route(open("docs", get().to(docs::start))))
+        .service(path("/api/openapi.json", READ).route(unauthenticated("openapi", document)))
+        .service(path("/api/docs", READ).route(unauthenticated("docs", get().to(docs::index))))
+        .service(path("/api/docs/start.js", READ).route(unauthenticated("docs", get().to(docs::start))))
         .service(
-            resource(r"/api/docs/{name:swagger-ui-bundle\.js|swagger-ui\.css|favicon-32x32\.png}", READ)
-                .route(open("docs", get().to(docs::asset))),
+            path(r"/api/docs/{name:swagger-ui-bundle\.js|swagger-ui\.css|favicon-32x32\.png}", READ)
+                .route(unauthenticated("docs", get().to(docs::asset))),
         );
 }
 
@@ -125,11 +125,11 @@ fn redirect_to_docs(base_path: &str) -> Resource {
     let location = format!("{base_path}/api/docs").trim_start_matches('/').to_owned();
     let redirect =
         move || ready(HttpResponse::TemporaryRedirect().insert_header((LOCATION, location.as_str())).finish());
-    resource("/", READ).route(open("docs", get().to(redirect)))
+    path("/", READ).route(unauthenticated("docs", get().to(redirect)))
 }
 
-/// A resource that responds to all other methods with 405 and the header `Allow` (decision R3).
-fn resource(path: &str, allow: &'static str) -> Resource {
+/// A path that responds to all other methods with 405 and the header `Allow` (decision R3).
+fn path(path: &str, allow: &'static str) -> Resource {
     let refuse = move || async move { Err::<HttpResponse, _>(ApiError::MethodNotAllowed { allow }) };
     web::resource(path).default_service(web::to(refuse))
 }
@@ -148,8 +148,8 @@ fn with_credentials(operation: &'static str, messages: CredentialMessages, route
     route.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| authenticate(operation, messages, request, next)))
 }
 
-/// A route without credentials.
-fn open(operation: &'static str, route: Route) -> Route {
+/// A route that asks for no credentials.
+fn unauthenticated(operation: &'static str, route: Route) -> Route {
     route.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| {
         RequestContext::of(request.request()).set_operation(operation);
         next.call(request)

@@ -63,8 +63,8 @@ pub trait RefusalSink: Send + Sync {
 
 impl Settings {
     /// The settings of the application that serves `request`.
-    pub(crate) fn of(request: &HttpRequest) -> &Data<Self> {
-        request.app_data().expect("`configure` adds it")
+    pub(crate) fn of(request: &HttpRequest) -> &Self {
+        request.app_data::<Data<Self>>().expect("`configure` adds it")
     }
 }
 

@@ -66,7 +66,7 @@ impl SentCredentials {
         self.application_version.iter().map(|version| version.trim()).find(|version| !version.is_empty())
     }
 
-    /// Whether a `MisKey` was sent, and a `HardwareHash`, whatever they are worth.
+    /// Whether a `MisKey` was sent, and a `HardwareHash`, valid or not.
     pub(super) fn are_sent(&self) -> [bool; 2] {
         [&self.mis_key, &self.hardware_hash].map(|values| Sent::read(values) != Sent::Missing)
     }

@@ -1,4 +1,4 @@
-//! How contents get into the blob store, and out of it again if no record refers to them.
+//! Uploads of contents to the blob store, and the removal of contents that no record refers to.
 
 use super::unsettled::{UnsettledBlobs, WITHOUT_GRACE};
 use super::{BlobKey, BlobKind, BlobLedger, BlobMaintenance, BlobStore, BlobWriter};
@@ -111,7 +111,7 @@ impl Uploads {
     }
 }
 
-/// A content on its way into the blob store.
+/// A content that is being written to the blob store.
 pub(crate) struct Upload {
     key: BlobKey,
     writer: Box<dyn BlobWriter>,

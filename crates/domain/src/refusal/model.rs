@@ -20,14 +20,14 @@ pub const KEPT_OF_UNKNOWN: u64 = 5_000;
 /// Characters of a user's name, and of a header, that are kept with a refusal.
 const MAX_TEXT: usize = 120;
 
-/// Whether a refusal is recorded: all but those that are an ordinary answer, such as that of a look-up that finds
-/// nothing, and those that aren't the client's fault.
+/// Whether a refusal is recorded. A lookup that finds nothing is an ordinary response and is not; nor is a refusal for
+/// overload, which isn't the client's fault.
 #[must_use]
 pub fn is_recorded(reason: Reason) -> bool {
     !matches!(reason, Reason::PmmNotFound | Reason::PreconditionFailed | Reason::Overloaded)
 }
 
-/// To whom a refusal belongs: the newest of each owner are kept.
+/// The owner of a refusal. Of each owner the newest refusals are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// The organization of an authenticated caller.
@@ -36,7 +36,7 @@ pub enum Owner {
     Address(String),
 }
 
-/// With what a caller tried to authenticate.
+/// The credentials with which a caller tried to authenticate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CredentialKind {
     None,

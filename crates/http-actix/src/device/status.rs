@@ -37,10 +37,10 @@ pub(crate) async fn update_device_status(
     caller: Caller,
     body: AnyTypeJson<DeviceStatusBody>,
     device_statuses: Data<DeviceStatusService>,
-) -> Result<Message<'static>, ApiError> {
+) -> Result<Message, ApiError> {
     let command = UpdateDeviceStatus::try_from(body.0)?;
     run_to_completion(async move { device_statuses.update(&caller, command).await }).await?;
-    Ok(Message::new(UPDATED))
+    Ok(Message::Success(UPDATED))
 }
 
 /// The status of a device.

@@ -33,10 +33,10 @@ pub(crate) async fn add_log(
     caller: Caller,
     body: LenientJson<LogEntryBody>,
     logs: Data<LogService>,
-) -> Result<Message<'static>, ApiError> {
+) -> Result<Message, ApiError> {
     let command = AddLog::try_from(body.0)?;
     run_to_completion(async move { logs.add(&caller, command).await }).await?;
-    Ok(Message::new(ADDED))
+    Ok(Message::Success(ADDED))
 }
 
 /// A log entry.

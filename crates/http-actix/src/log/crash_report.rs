@@ -28,7 +28,7 @@ const REPORT_ID: &str = "Crash-Report-Id";
 /// Add a crash report
 ///
 /// Keeps a crash report. Parts may have other names or content types: where both don't fit, the name decides, then the
-/// content type; what takes no place is kept as an attachment. A dump that is too large is dropped and the rest kept,
+/// content type; any other part is kept as an attachment. A dump that is too large is dropped and the rest kept,
 /// which `X-Error-Detail` then says. The answer is JSON, or XML where `Accept` prefers it.
 #[utoipa::path(
     post,

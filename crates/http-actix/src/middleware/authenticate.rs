@@ -41,7 +41,7 @@ async fn find_caller(
     context: &RequestContext,
     messages: CredentialMessages,
 ) -> Result<Caller, ApiError> {
-    let Settings { throttle, clock, .. } = &***Settings::of(request.request());
+    let Settings { throttle, clock, .. } = Settings::of(request.request());
     let sent = &credentials(request.headers());
     if let Some(wait) = context.client.and_then(|client| throttle.wait_time(client, sent, clock.now())) {
         return Err(ApiError::Throttled { wait });

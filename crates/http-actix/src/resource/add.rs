@@ -70,7 +70,7 @@ pub(crate) async fn add_resource(
     body: Multipart,
     settings: Data<Settings>,
     resources: Data<ResourceService>,
-) -> Result<Message<'static>, ApiError> {
+) -> Result<Message, ApiError> {
     let permit = settings.uploads.acquire(caller.organization).await?;
     let limits = &settings.limits;
     let limit = limits.max_resource_size.saturating_add(limits.max_json_size).saturating_add(MULTIPART_OVERHEAD);
@@ -81,7 +81,7 @@ pub(crate) async fn add_resource(
         resources.store(&caller, timestamp.as_deref(), &mut parts, &read_description).await
     })
     .await?;
-    Ok(Message::new(ADDED))
+    Ok(Message::Success(ADDED))
 }
 
 #[derive(ToSchema)]

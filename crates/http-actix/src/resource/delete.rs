@@ -37,10 +37,10 @@ pub(crate) async fn delete_resource(
     path: Path<ResourcePath>,
     settings: Data<Settings>,
     resources: Data<ResourceService>,
-) -> Result<Message<'static>, ApiError> {
+) -> Result<Message, ApiError> {
     let preconditions = preconditions(&request, settings.clock.now(), &settings.limits);
     run_to_completion(async move { resources.delete(&caller, Some(&path.guid), preconditions).await }).await?;
-    Ok(Message::new(DELETED))
+    Ok(Message::Success(DELETED))
 }
 
 /// Delete no resource
@@ -53,12 +53,9 @@ pub(crate) async fn delete_resource(
     tag = "Resources",
     responses(RefusalsWithoutGuid)
 )]
-pub(crate) async fn delete_without_guid(
-    caller: Caller,
-    resources: Data<ResourceService>,
-) -> Result<Message<'static>, ApiError> {
+pub(crate) async fn delete_without_guid(caller: Caller, resources: Data<ResourceService>) -> Result<Message, ApiError> {
     resources.delete(&caller, None, Preconditions::None).await?;
-    Ok(Message::new(DELETED))
+    Ok(Message::Success(DELETED))
 }
 
 struct Refusals;
