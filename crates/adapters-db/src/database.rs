@@ -17,9 +17,10 @@ use crate::migrate::{self, Migrated};
 use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
-    SqlAuditRepository, SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceStatusRepository,
-    SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository,
-    SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSessionRepository, SqlTokenRepository,
+    SqlAuditRepository, SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceHistoryRepository,
+    SqlDeviceStatusRepository, SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository,
+    SqlOperatorRepository, SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSessionRepository,
+    SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -43,6 +44,8 @@ pub struct DatabaseConfig {
     pub acquire_timeout: Duration,
     /// Whether to make the file of a `SQLite` database and its folders if they are missing.
     pub make_missing: bool,
+    /// How often the measured values of a device are kept at most (decision I1).
+    pub sample_every: Duration,
 }
 
 /// Whether both URLs name one database. Two `PostgreSQL` servers are asked, since one server may have several addresses;
@@ -91,6 +94,7 @@ impl fmt::Debug for DatabaseConfig {
             .field("max_connections", &self.max_connections)
             .field("acquire_timeout", &self.acquire_timeout)
             .field("make_missing", &self.make_missing)
+            .field("sample_every", &self.sample_every)
             .finish()
     }
 }
@@ -155,7 +159,7 @@ impl Database {
         let pools = has_two_pools.then(|| db.writes.clone()).into_iter().chain([db.reads.clone()]).collect();
         Ok(Self {
             log_commits: Arc::new(GroupCommit::start(&db, LogWriter(db.writes.clone()))),
-            status_commits: Arc::new(GroupCommit::start(&db, StatusWriter(db.writes.clone()))),
+            status_commits: Arc::new(GroupCommit::start(&db, StatusWriter::new(&db, config.sample_every))),
             report_commits: Arc::new(GroupCommit::start(&db, CrashReportWriter(db.writes.clone()))),
             probes: Arc::new(GroupCommit::start(&db, ProbeWriter(db.writes.clone()))),
             resource_lookups: ResourceLookups::start(&db),
@@ -299,6 +303,11 @@ impl Database {
     /// The port to the device statuses.
     pub fn device_statuses(&self) -> SqlDeviceStatusRepository {
         SqlDeviceStatusRepository::new(self.db.clone(), self.status_commits.clone())
+    }
+
+    /// The port to the past of devices.
+    pub fn device_history(&self) -> SqlDeviceHistoryRepository {
+        SqlDeviceHistoryRepository::new(self.db.clone())
     }
 
     /// The port to the known records.

@@ -10,6 +10,7 @@ pub(crate) mod computer;
 pub(crate) mod crash_part;
 pub(crate) mod crash_report;
 pub(crate) mod device;
+pub(crate) mod device_history;
 pub(crate) mod device_status;
 pub(crate) mod discarded_blob;
 pub(crate) mod fleet_version;

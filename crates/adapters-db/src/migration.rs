@@ -1,5 +1,6 @@
 //! The schema. A migration that was released is never edited: the next one goes on from it.
 
+mod history;
 mod initial;
 mod operators;
 
@@ -10,6 +11,6 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(initial::Initial), Box::new(operators::Operators)]
+        vec![Box::new(initial::Initial), Box::new(operators::Operators), Box::new(history::History)]
     }
 }

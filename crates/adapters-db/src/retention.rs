@@ -6,7 +6,7 @@
 mod table;
 
 use crate::connections::Connections;
-use crate::entity::{crash_report, log_entry};
+use crate::entity::{crash_report, device_history, log_entry};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -57,6 +57,15 @@ impl RetentionRepository for SqlRetentionRepository {
         limit: u64,
     ) -> Result<RemovalOutcome, StoreError> {
         self.remove::<log_entry::Entity>(Batch { before, from, limit, now: before }).await
+    }
+
+    async fn prune_device_history(
+        &self,
+        before: Timestamp,
+        from: Option<RemovalCursor>,
+        limit: u64,
+    ) -> Result<RemovalOutcome, StoreError> {
+        self.remove::<device_history::Entity>(Batch { before, from, limit, now: before }).await
     }
 
     async fn remove_crash_reports(

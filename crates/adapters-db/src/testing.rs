@@ -45,6 +45,8 @@ const FLEET: &[&str] = &[
         VALUES ({guid}, 0, 'callstack', 'crash-reports/1', 5, 'C')",
     "INSERT INTO device_status (organization_id, device_guid, received_at, status, temperature, remaining_inks,
         queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
+    "INSERT INTO device_history (organization_id, device_guid, received_at, status, is_change, temperature,
+        remaining_inks) VALUES (7, {guid}, 12, 'Ready', true, 21.25, '[]')",
     "INSERT INTO operator_account (id, name, name_folded, role, organization_id, password_hash, created_at, signed_in_at)
         VALUES (4, 'Root', 'root', 'admin', 7, 'hash', 13, 14)",
     "INSERT INTO operator_session (digest, operator_id, started_at, used_at) VALUES ({bytes}, 4, 14, 15)",
@@ -80,8 +82,13 @@ pub(crate) async fn empty_engines() -> Vec<Opened> {
 }
 
 async fn open(name: &'static str, url: String, folder: Option<TempDir>) -> Opened {
-    let config =
-        DatabaseConfig { url, max_connections: 4, acquire_timeout: Duration::from_secs(30), make_missing: true };
+    let config = DatabaseConfig {
+        url,
+        max_connections: 4,
+        acquire_timeout: Duration::from_secs(30),
+        make_missing: true,
+        sample_every: domain::device_history::SAMPLE_EVERY,
+    };
     let database = Database::connect(&config).await.unwrap();
     Opened { name, database, config, _folder: folder }
 }

@@ -15,6 +15,7 @@ pub mod audit;
 pub mod blob_store;
 pub mod crash_report;
 pub mod credentials;
+pub mod device_history;
 pub mod device_status;
 pub mod fleet_conflicts;
 pub mod fleet_directory;
@@ -44,6 +45,7 @@ use crate::access::CredentialDirectory;
 use crate::audit::{AuditRepository, Author};
 use crate::blob::BlobLedger;
 use crate::crash_report::CrashReportRepository;
+use crate::device_history::DeviceHistoryRepository;
 use crate::device_status::DeviceStatusRepository;
 use crate::fleet::{FleetAuthor, FleetDirectory, FleetRegistry, KeyRegistry, RecordRegistry};
 use crate::inspection::InspectionRepository;
@@ -68,6 +70,8 @@ pub struct Stores {
     pub logs: Arc<dyn LogRepository>,
     pub crash_reports: Arc<dyn CrashReportRepository>,
     pub device_statuses: Arc<dyn DeviceStatusRepository>,
+    /// Of [`crate::device_history::SAMPLE_EVERY`].
+    pub device_history: Arc<dyn DeviceHistoryRepository>,
     pub fleet_directory: Arc<dyn FleetDirectory>,
     pub fleet_registry: Arc<dyn FleetRegistry>,
     pub records: Arc<dyn RecordRegistry>,
@@ -119,6 +123,7 @@ impl Stores {
             logs: store.clone(),
             crash_reports: store.clone(),
             device_statuses: store.clone(),
+            device_history: store.clone(),
             fleet_directory: store.clone(),
             fleet_registry: store.clone(),
             records: store.clone(),

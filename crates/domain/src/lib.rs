@@ -11,6 +11,7 @@ pub mod clock;
 pub mod crash_report;
 pub mod crash_signature;
 pub mod detail;
+pub mod device_history;
 pub mod device_status;
 pub mod error;
 pub mod fleet;

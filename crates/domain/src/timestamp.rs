@@ -32,7 +32,7 @@ impl Timestamp {
 
     /// The point `micros` microseconds after 1970-01-01T00:00:00Z.
     #[must_use]
-    pub fn from_micros(micros: i64) -> Self {
+    pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 

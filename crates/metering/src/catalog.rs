@@ -81,7 +81,7 @@ catalog! {
     Gauge DEVICES "platen_devices" [organization status]
         "Registered devices by their last status; never_seen without one.";
     Gauge DEVICES_SILENT "platen_devices_silent" [organization]
-        "Devices whose last status is older than a quarter of an hour.";
+        "Devices whose last status is older than insight.silent_after.";
     Counter RETENTION_REMOVED "platen_retention_removed_total" [kind]
         "Records removed because they were older than the configuration keeps them.";
 }

@@ -119,7 +119,7 @@ enum Command {
     Crashes(crashes::CrashesCommand),
     /// List the computers with user, last seen and version, or show one
     Computers(computers::ComputersArguments),
-    /// List the devices with their last status
+    /// List the devices with their last status, or show one with its history
     Devices(devices::DevicesArguments),
     /// List the last refusals, the newest first
     Refusals(refusals::RefusalsArguments),
@@ -290,6 +290,8 @@ mod tests {
             "computers",
             "computers show RIP-01",
             "devices --status Error",
+            "devices show Latex",
+            "devices history Latex --since 2d --samples 10",
             "refusals",
             "openapi",
             "completions bash",

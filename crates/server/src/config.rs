@@ -36,6 +36,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) abuse: Abuse,
     pub(crate) retention: RetentionPolicy,
+    pub(crate) insight: Insight,
     pub(crate) log: Log,
     pub(crate) telemetry: Telemetry,
 }
@@ -73,6 +74,8 @@ pub(crate) struct TlsFiles {
 pub(crate) struct Database {
     pub(crate) url: SecretString,
     pub(crate) max_connections: u32,
+    /// `history.sample_every`: how often the measured values of a device are kept at most (decision I1).
+    pub(crate) sample_every: Duration,
 }
 
 /// Section `blobs`.
@@ -90,6 +93,13 @@ pub(crate) struct Abuse {
     pub(crate) max_failed_authentications: u32,
     pub(crate) failure_window: Duration,
     pub(crate) uploads: UploadBounds,
+}
+
+/// Section `insight`.
+#[derive(Debug)]
+pub(crate) struct Insight {
+    /// A device without a status for this long is silent (decision I3).
+    pub(crate) silent_after: Duration,
 }
 
 /// Section `log`.
@@ -157,6 +167,7 @@ impl Config {
             database: Database {
                 url: database_url(layers)?.into(),
                 max_connections: layers.required("database.max_connections", values::count)?.into(),
+                sample_every: layers.required("history.sample_every", values::positive_duration)?,
             },
             blobs: Blobs {
                 place: blob_place(layers)?,
@@ -182,7 +193,12 @@ impl Config {
             retention: RetentionPolicy {
                 logs: layers.optional("retention.logs", values::age)?,
                 crash_reports: layers.optional("retention.crash_reports", values::age)?,
+                // An empty text means for ever.
+                device_history: layers.required("retention.device_history", |value| {
+                    if value.text.is_empty() { Some(None) } else { values::age(value).map(Some) }
+                })?,
             },
+            insight: Insight { silent_after: layers.required("insight.silent_after", values::positive_duration)? },
             log: Log {
                 format: layers.optional("log.format", |value| {
                     values::choice(value, &[("text", LogFormat::Text), ("json", LogFormat::Json)])

@@ -12,18 +12,15 @@ use tokio::time::{MissedTickBehavior, interval};
 
 const COUNT_EVERY: Duration = Duration::from_mins(1);
 
-/// The age from which the last status of a device is old.
-const SILENT_AFTER: Duration = Duration::from_mins(15);
-
-/// Updates the metrics once a minute.
-pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>) {
+/// Updates the metrics once a minute. A device without a status for `silent_after` is silent (decision I3).
+pub(crate) async fn run(database: Database, clock: Arc<dyn Clock>, silent_after: Duration) {
     let inspection = database.inspection();
     let mut gauges = DeviceGauges::default();
     let mut ticks = interval(COUNT_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let counted = inspection.count_devices(clock.now().minus(SILENT_AFTER)).await;
+        let counted = inspection.count_devices(clock.now().minus(silent_after)).await;
         let updated = match counted {
             Ok(counts) => {
                 gauges.show(&counts);

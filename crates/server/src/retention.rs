@@ -47,18 +47,24 @@ async fn remove(retention: &RetentionService, meters: &Meters, pace: &mut Pace) 
 struct Meters {
     log_entries: CounterHandle,
     crash_reports: CounterHandle,
+    device_history: CounterHandle,
 }
 
 impl Meters {
     fn new() -> Self {
         let of = |kind: RetainedRecords| catalog::RETENTION_REMOVED.with([kind.as_str()]);
-        Self { log_entries: of(RetainedRecords::Logs), crash_reports: of(RetainedRecords::CrashReports) }
+        Self {
+            log_entries: of(RetainedRecords::Logs),
+            crash_reports: of(RetainedRecords::CrashReports),
+            device_history: of(RetainedRecords::DeviceHistory),
+        }
     }
 
     fn of(&self, kind: RetainedRecords) -> &CounterHandle {
         match kind {
             RetainedRecords::Logs => &self.log_entries,
             RetainedRecords::CrashReports => &self.crash_reports,
+            RetainedRecords::DeviceHistory => &self.device_history,
         }
     }
 }
@@ -68,6 +74,7 @@ impl Meters {
 struct Removed {
     log_entries: u64,
     crash_reports: u64,
+    device_history: u64,
 }
 
 impl Removed {
@@ -75,15 +82,16 @@ impl Removed {
         match kind {
             RetainedRecords::Logs => &mut self.log_entries,
             RetainedRecords::CrashReports => &mut self.crash_reports,
+            RetainedRecords::DeviceHistory => &mut self.device_history,
         }
     }
 }
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        let Self { log_entries, crash_reports } = *self;
-        if log_entries + crash_reports > 0 {
-            tracing::info!(log_entries, crash_reports, "removed old records");
+        let Self { log_entries, crash_reports, device_history } = *self;
+        if log_entries + crash_reports + device_history > 0 {
+            tracing::info!(log_entries, crash_reports, device_history, "removed old records");
         }
     }
 }
@@ -139,7 +147,7 @@ mod tests {
         }
         let day = Duration::from_hours(24);
         let clock = FixedClock::stepping(at(2 * 86_400), Duration::from_micros(1));
-        let policy = RetentionPolicy { logs: Some(day), crash_reports: Some(day) };
+        let policy = RetentionPolicy { logs: Some(day), crash_reports: Some(day), device_history: Some(day) };
         (store.clone(), RetentionService::new(Arc::new(store), Arc::new(clock), policy))
     }
 

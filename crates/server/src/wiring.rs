@@ -52,6 +52,7 @@ fn database_config(section: &DatabaseSection, missing: Missing) -> DatabaseConfi
         max_connections: section.max_connections,
         acquire_timeout: DATABASE_TIMEOUT,
         make_missing: missing == Missing::Make,
+        sample_every: section.sample_every,
     }
 }
 
@@ -67,7 +68,11 @@ pub(crate) async fn open_database(section: &DatabaseSection, missing: Missing) -
 
 /// Opens an empty database that is gone with this process.
 pub(crate) async fn open_in_memory() -> Result<Database> {
-    let section = DatabaseSection { url: "sqlite::memory:".to_owned().into(), max_connections: 1 };
+    let section = DatabaseSection {
+        url: "sqlite::memory:".to_owned().into(),
+        max_connections: 1,
+        sample_every: domain::device_history::SAMPLE_EVERY,
+    };
     Ok(open_database(&section, Missing::Make).await?.0)
 }
 

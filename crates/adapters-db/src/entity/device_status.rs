@@ -18,6 +18,10 @@ pub struct Model {
     pub remaining_inks: String,
     pub queue_measure: String,
     pub queue_amount: String,
+    /// When Status or ConnectionState changed last; `None` if an earlier version wrote the status.
+    pub changed_at: Option<i64>,
+    /// When the last sample was taken (decision I1); `None` as before.
+    pub sampled_at: Option<i64>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

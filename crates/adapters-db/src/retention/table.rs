@@ -1,6 +1,6 @@
-//! Finds and removes the old records of one organization, in either of the two tables.
+//! Finds and removes the old records of one organization, in one of the tables.
 
-use crate::entity::{crash_part, crash_report, log_entry};
+use crate::entity::{crash_part, crash_report, device_history, log_entry};
 use crate::ledger::discard;
 use domain::caller::OrganizationId;
 use domain::retention::RemovalCursor;
@@ -48,6 +48,25 @@ impl RetainedTable for log_entry::Entity {
     fn weight() -> Expr {
         // The builder has no name for the length in bytes.
         Expr::cust("octet_length(description)").cast_as("bigint")
+    }
+
+    async fn remove(transaction: &DatabaseTransaction, records: Condition, _: Timestamp) -> Result<u64, DbErr> {
+        Ok(Self::delete_many().filter(records).exec(transaction).await?.rows_affected)
+    }
+}
+
+/// A change or sample of a device weighs the bytes of its texts.
+impl RetainedTable for device_history::Entity {
+    const ORGANIZATION: device_history::Column = device_history::Column::OrganizationId;
+    const RECEIVED: device_history::Column = device_history::Column::ReceivedAt;
+    const ID: device_history::Column = device_history::Column::DeviceGuid;
+    type Id = Uuid;
+    const MAX_WEIGHT: u64 = 4 * 1024 * 1024;
+
+    fn weight() -> Expr {
+        let texts = ["message", "connection_message", "remaining_inks"];
+        let bytes = texts.map(|text| format!("octet_length(coalesce({text}, ''))")).join(" + ");
+        Expr::cust(bytes).cast_as("bigint")
     }
 
     async fn remove(transaction: &DatabaseTransaction, records: Condition, _: Timestamp) -> Result<u64, DbErr> {

@@ -20,6 +20,7 @@ pub fn config(url: impl Into<String>) -> DatabaseConfig {
         max_connections: 16,
         acquire_timeout: Duration::from_secs(30),
         make_missing: true,
+        sample_every: domain::device_history::SAMPLE_EVERY,
     }
 }
 
@@ -63,6 +64,7 @@ impl TestDatabase {
             logs: Arc::new(self.database.logs()),
             crash_reports: Arc::new(self.database.crash_reports()),
             device_statuses: Arc::new(self.database.device_statuses()),
+            device_history: Arc::new(self.database.device_history()),
             fleet_directory: Arc::new(self.database.fleet_directory()),
             fleet_registry: Arc::new(self.database.fleet_registry()),
             records: Arc::new(self.database.fleet_registry()),

@@ -128,6 +128,18 @@ macro_rules! store_contract {
                     concurrent_reports_all_land,
                     a_report_that_was_begun_ends_without_its_caller,
                 }
+                device_history {
+                    a_change_of_state_is_kept_with_its_messages,
+                    an_equal_state_is_no_change,
+                    the_state_at_the_beginning_of_a_period_is_known,
+                    measured_values_are_kept_once_in_an_interval,
+                    a_clock_that_was_set_back_does_not_stop_the_samples,
+                    only_the_history_of_the_device_is_read,
+                    the_history_of_many_devices_at_once_is_whole,
+                    a_year_of_samples_is_thinned_and_in_order,
+                    thousands_of_changes_are_listed_in_order,
+                    statuses_of_one_time_are_one_record,
+                }
                 device_status {
                     a_status_is_found_as_it_was_put,
                     a_status_replaces_the_former_one_whole,
@@ -227,6 +239,7 @@ macro_rules! store_contract {
                 retention {
                     what_is_older_is_removed_and_nothing_younger,
                     each_kind_is_removed_alone,
+                    old_history_of_devices_is_removed_and_their_status_stays,
                     batches_take_the_oldest_of_each_organization_in_turn,
                     a_batch_of_nothing_comes_to_an_end,
                     entries_of_a_mebibyte_are_removed,

@@ -6,6 +6,8 @@ use crate::blob::{BlobKey, BlobKind};
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
 use crate::crash_report::{CrashPart, NewCrashReport, PartRole};
+use crate::device_history::Period;
+use crate::device_status::DeviceStatus;
 use crate::error::StoreError;
 use crate::guid::{CrashReportId, DeviceGuid};
 use crate::log_entry::{LogFilter, NewLogEntry, Pattern};
@@ -120,6 +122,34 @@ pub async fn each_kind_is_removed_alone(stores: &Stores) -> Kept {
     assert!(stores.resources.find(acme, resource_guid(1)).await?.is_some());
     assert!(stores.device_statuses.find(acme, device).await?.is_some());
     assert!(stores.ledger.known(&[a_blob_key(2)]).await?.contains(&a_blob_key(2)));
+    Ok(())
+}
+
+/// Decision I1: the last status is no history.
+pub async fn old_history_of_devices_is_removed_and_their_status_stays(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let device = DeviceGuid::from(numbered(0x0d01));
+    for (owner, seconds) in [(acme, 0), (acme, 400), (zenith, 100), (acme, 800), (zenith, 500)] {
+        let status = DeviceStatus { received: at(seconds), ..a_status(device) };
+        stores.device_statuses.put(owner, status).await?;
+    }
+    let (mut from, mut removed) = (None, 0);
+    loop {
+        let done = stores.retention.prune_device_history(at(500), from, 2).await?;
+        let RemovalOutcome::Done { removed: batch, rest } = done else { continue };
+        (from, removed) = (rest, removed + batch);
+        if rest.is_none() {
+            break;
+        }
+    }
+    assert_eq!(removed, 3);
+    let all = Period { from: at(0), to: at(900) };
+    for (owner, seconds) in [(acme, 800), (zenith, 500)] {
+        let samples: Vec<_> = stores.device_history.samples(owner, device, all, 10).try_collect().await?;
+        assert_eq!(samples.iter().map(|sample| sample.at).collect::<Vec<_>>(), [at(seconds)]);
+        let status = stores.device_statuses.find(owner, device).await?;
+        assert_eq!(status.map(|status| status.received), Some(at(seconds)));
+    }
     Ok(())
 }
 

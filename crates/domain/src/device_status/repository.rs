@@ -11,7 +11,8 @@ use async_trait::async_trait;
 #[async_trait]
 pub trait DeviceStatusRepository: Send + Sync + 'static {
     /// Replaces the status of the device whole (decision D5). Of concurrent calls the one that was
-    /// made last MUST win. When this returns, the status MUST outlive the end of our process (D6).
+    /// made last MUST win. When this returns, the status MUST outlive the end of our process (D6), and what it
+    /// means for the past of the device MUST be kept ([`crate::device_history::DeviceHistoryRepository`]).
     async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError>;
 
     /// The last status of the device.

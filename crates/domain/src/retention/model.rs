@@ -9,10 +9,12 @@ use std::time::Duration;
 pub enum RetainedRecords {
     Logs,
     CrashReports,
+    /// Changes and samples of devices (decision I1).
+    DeviceHistory,
 }
 
 impl RetainedRecords {
-    pub const ALL: [Self; 2] = [Self::Logs, Self::CrashReports];
+    pub const ALL: [Self; 3] = [Self::Logs, Self::CrashReports, Self::DeviceHistory];
 
     /// The word for it in metrics.
     #[must_use]
@@ -20,6 +22,7 @@ impl RetainedRecords {
         match self {
             Self::Logs => "logs",
             Self::CrashReports => "crash_reports",
+            Self::DeviceHistory => "device_history",
         }
     }
 }
@@ -29,6 +32,7 @@ impl RetainedRecords {
 pub struct RetentionPolicy {
     pub logs: Option<Duration>,
     pub crash_reports: Option<Duration>,
+    pub device_history: Option<Duration>,
 }
 
 impl RetentionPolicy {
@@ -38,6 +42,7 @@ impl RetentionPolicy {
         match kind {
             RetainedRecords::Logs => self.logs,
             RetainedRecords::CrashReports => self.crash_reports,
+            RetainedRecords::DeviceHistory => self.device_history,
         }
     }
 }

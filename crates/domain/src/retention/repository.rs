@@ -31,4 +31,12 @@ pub trait RetentionRepository: Send + Sync + 'static {
         limit: u64,
         now: Timestamp,
     ) -> Result<RemovalOutcome, StoreError>;
+
+    /// Removes changes and samples of devices (decision I1), not the last statuses.
+    async fn prune_device_history(
+        &self,
+        before: Timestamp,
+        from: Option<RemovalCursor>,
+        limit: u64,
+    ) -> Result<RemovalOutcome, StoreError>;
 }

@@ -63,6 +63,7 @@ impl Round<'_> {
             RetainedRecords::CrashReports => {
                 repository.remove_crash_reports(before, from, limit, self.service.clock.now()).await?
             }
+            RetainedRecords::DeviceHistory => repository.prune_device_history(before, from, limit).await?,
         };
         match removal {
             RemovalOutcome::Elsewhere => {

@@ -1,6 +1,7 @@
 //! Every database port in memory: one state with one lock, so that each method is one atomic step.
 
 mod administration;
+mod device_history;
 mod directories;
 mod fleet_state;
 mod inspection;
@@ -22,6 +23,7 @@ use crate::guid::{DeviceGuid, ResourceGuid};
 use crate::log_entry::NewLogEntry;
 use crate::resource::StoredResource;
 use crate::timestamp::Timestamp;
+use device_history::HistoryRecord;
 use fleet_state::FleetState;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
@@ -49,6 +51,7 @@ struct State {
     logs: Vec<(OrganizationId, NewLogEntry)>,
     crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
     statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
+    device_history: Vec<(OrganizationId, HistoryRecord)>,
     refusals: Refusals,
     operators: Operators,
 }

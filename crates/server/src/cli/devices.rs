@@ -1,17 +1,21 @@
-//! `platen devices`
+//! `platen devices`, `devices show` and `devices history`
+
+mod history;
+mod show;
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
-use super::lookup::{Devices, Organizations};
+use super::lookup::{Devices, FleetRecord, Organizations};
 use super::output::Out;
 use super::query::{self, Limit, QueryOptions};
 use super::table::{Cell, Color, Column};
 use super::values::{self, age, age_in_seconds};
 use crate::config::Config;
 use crate::wiring;
+use adapters_db::Database;
 use anyhow::Result;
-use clap::Args;
-use domain::device_status::{ConnectionState, QueueLength, RemainingInk, Status};
+use clap::{Args, Subcommand};
+use domain::device_status::{ConnectionState, QueueLength, RemainingInk, Reporting, Status};
 use domain::guid::DeviceGuid;
 use domain::inspection::{InspectedDevice, InspectionRepository};
 use domain::timestamp::Timestamp;
@@ -25,11 +29,25 @@ use std::time::Duration;
 /// Characters of the bar of a full ink.
 const BAR: usize = 10;
 
-/// The age from which a status is marked as old.
-const OLD: Duration = Duration::from_hours(1);
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct DevicesArguments {
+    #[command(subcommand)]
+    command: Option<DevicesCommand>,
+    #[command(flatten)]
+    list: List,
+}
+
+#[derive(Debug, Subcommand)]
+enum DevicesCommand {
+    /// Show a device: its status, when its inks will be empty, and its last changes
+    Show(show::Show),
+    /// List the changes of a device, or samples of its measured values, oldest first
+    History(history::History),
+}
 
 #[derive(Debug, Default, Args)]
-pub(super) struct DevicesArguments {
+struct List {
     #[command(flatten)]
     options: QueryOptions,
     #[command(flatten)]
@@ -52,36 +70,57 @@ fn status(text: &str) -> Result<Status, String> {
 }
 
 pub(super) async fn run(config: &Config, asked: DevicesArguments) -> Result<ExitCode, Failure> {
+    let view = View { now: wiring::clock().now(), silent_after: config.insight.silent_after, on_terminal: false };
     query::run(config, async |database, out| {
         let inspection = database.inspection();
+        let view = View { on_terminal: out.screen().width.is_some(), ..view };
+        match &asked.command {
+            Some(DevicesCommand::Show(asked)) => return show::run(database, asked, view, out).await,
+            Some(DevicesCommand::History(asked)) => return history::run(database, asked, view.now, out).await,
+            None => {}
+        }
+        let asked = &asked.list;
         let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
         let device = match &asked.device {
-            Some(text) => {
-                let devices = Devices::read(&wiring::fleet_service(database), &organizations).await?;
-                Some(devices.named(text)?.guid)
-            }
+            Some(text) => Some(find(database, &organizations, text).await?.guid),
             None => None,
         };
-        list(&inspection, &organizations, device, &asked, wiring::clock().now(), out).await
+        list(&inspection, &organizations, device, asked, view, out).await
     })
     .await
+}
+
+/// The device that an operator names.
+async fn find(database: &Database, organizations: &Organizations, text: &str) -> Result<FleetRecord<DeviceGuid>> {
+    let devices = Devices::read(&wiring::fleet_service(database), organizations).await?;
+    devices.named(text).cloned()
+}
+
+/// How devices are shown.
+#[derive(Debug, Clone, Copy)]
+struct View {
+    now: Timestamp,
+    /// A device without a status for this long is silent (decision I3).
+    silent_after: Duration,
+    /// Whether inks are shown as bars.
+    on_terminal: bool,
 }
 
 async fn list(
     inspection: &dyn InspectionRepository,
     organizations: &Organizations,
     only: Option<DeviceGuid>,
-    asked: &DevicesArguments,
-    now: Timestamp,
+    asked: &List,
+    view: View,
     out: &mut Out<'_>,
 ) -> Result<()> {
-    let on_terminal = out.screen().width.is_some();
     let is_wanted = |device: &InspectedDevice| {
-        only.is_none_or(|only| only == device.guid) && asked.older_than.is_none_or(|age| is_older(device, age, now))
+        only.is_none_or(|only| only == device.guid)
+            && asked.older_than.is_none_or(|age| is_older(device, age, view.now))
     };
     let devices = stream::iter(organizations.iter()).flat_map(|organization| {
         let devices = inspection.devices(organization.id, asked.status.clone()).map_err(anyhow::Error::from);
-        devices.map_ok(|device| DeviceRecord { organization: organization.name.clone(), device, now, on_terminal })
+        devices.map_ok(|device| DeviceRecord { organization: organization.name.clone(), device, view })
     });
     let wanted = devices.try_filter(|record| ready(is_wanted(&record.device))).take(asked.limit.get());
     Listing::new(COLUMNS, out, asked.options.json).write(wanted, "no devices found", out).await
@@ -96,9 +135,14 @@ fn is_older(device: &InspectedDevice, age: Duration, now: Timestamp) -> bool {
 struct DeviceRecord {
     organization: String,
     device: InspectedDevice,
-    now: Timestamp,
-    /// Whether inks are shown as bars.
-    on_terminal: bool,
+    view: View,
+}
+
+impl DeviceRecord {
+    fn reporting(&self) -> Reporting {
+        let last = self.device.status.as_ref().map(|status| status.received);
+        Reporting::of(last, self.view.now, self.view.silent_after)
+    }
 }
 
 const COLUMNS: [Column; 9] = [
@@ -115,7 +159,7 @@ const COLUMNS: [Column; 9] = [
 
 impl Record for DeviceRecord {
     fn cells(&self) -> Vec<Cell> {
-        let Self { organization, device, now, on_terminal } = self;
+        let Self { organization, device, view } = self;
         let Some(status) = &device.status else {
             let unknown = ["-"; 5].map(Cell::new);
             let known = [organization, &device.name].map(Cell::new);
@@ -128,51 +172,63 @@ impl Record for DeviceRecord {
             Cell::new(organization),
             Cell::new(&device.name),
             Cell::new(status.status.as_str()).colored(color(status.status)),
-            age_cell(status.received, *now),
+            age_cell(status.received, *view),
             or_unknown(connection.map(|state| state.as_str().to_owned()))
                 .colored(is_disturbed.then_some(Color::Yellow)),
             or_unknown(status.temperature.map(|degrees| format!("{degrees} °C"))),
-            Cell::new(match status.queue_length {
-                QueueLength::Length(units) => format!("length {units}"),
-                QueueLength::Area(units) => format!("area {units}"),
-                QueueLength::Sheets(sheets) => format!("sheets {sheets}"),
-            }),
+            Cell::new(queue(status.queue_length)),
             Cell::new(status.message.as_deref().unwrap_or_default()),
-            if *on_terminal { bars(&status.remaining_inks) } else { Cell::new(shares(&status.remaining_inks)) },
+            if view.on_terminal { bars(&status.remaining_inks) } else { Cell::new(shares(&status.remaining_inks)) },
         ]
     }
 
     fn json(&self) -> Value {
-        let Self { organization, device, now, .. } = self;
+        let Self { organization, device, view } = self;
         let status = device.status.as_ref();
-        let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
-        let queue_length = |length: QueueLength| match length {
-            QueueLength::Length(units) => json!({ "length": units }),
-            QueueLength::Area(units) => json!({ "area": units }),
-            QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
-        };
         json!({
             "organization": organization,
             "device": device.guid.to_string(),
             "name": device.name,
             "status": status.map(|status| status.status.as_str()),
             "received": status.map(|status| status.received.precise()),
-            "age_seconds": status.map(|status| age_in_seconds(status.received, *now)),
+            "age_seconds": status.map(|status| age_in_seconds(status.received, view.now)),
+            "is_silent": self.reporting() == Reporting::Silent,
             "message": status.map(|status| &status.message),
             "temperature": status.map(|status| status.temperature),
             "connection_state": status.map(|status| status.connection_state.map(ConnectionState::as_str)),
             "connection_message": status.map(|status| &status.connection_message),
-            "remaining_inks": status.map(|status| status.remaining_inks.iter().map(ink).collect::<Vec<_>>()),
-            "queue_length": status.map(|status| queue_length(status.queue_length)),
+            "remaining_inks": status.map(|status| inks_json(&status.remaining_inks)),
+            "queue_length": status.map(|status| queue_json(status.queue_length)),
         })
     }
 }
 
-/// The age of a status; an old one is marked.
-fn age_cell(received: Timestamp, now: Timestamp) -> Cell {
-    let age = age(received, now);
-    if received < now.minus(OLD) {
-        return Cell::new(format!("{age} (old)")).colored(Some(Color::Yellow));
+fn queue(length: QueueLength) -> String {
+    match length {
+        QueueLength::Length(units) => format!("length {units}"),
+        QueueLength::Area(units) => format!("area {units}"),
+        QueueLength::Sheets(sheets) => format!("sheets {sheets}"),
+    }
+}
+
+fn queue_json(length: QueueLength) -> Value {
+    match length {
+        QueueLength::Length(units) => json!({ "length": units }),
+        QueueLength::Area(units) => json!({ "area": units }),
+        QueueLength::Sheets(sheets) => json!({ "sheets": sheets }),
+    }
+}
+
+fn inks_json(inks: &[RemainingInk]) -> Value {
+    let ink = |ink: &RemainingInk| json!({ "index": ink.index, "name": ink.name, "level": ink.level, "max_level": ink.max_level });
+    inks.iter().map(ink).collect()
+}
+
+/// The age of a status; that of a silent device is marked.
+fn age_cell(received: Timestamp, view: View) -> Cell {
+    let age = age(received, view.now);
+    if Reporting::of(Some(received), view.now, view.silent_after) == Reporting::Silent {
+        return Cell::new(format!("{age} (silent)")).colored(Some(Color::Yellow));
     }
     Cell::new(age)
 }
@@ -235,7 +291,7 @@ mod tests {
     use super::*;
     use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
-    use domain::device_status::DeviceStatus;
+    use domain::device_status::{DeviceStatus, SILENT_AFTER};
     use domain::inspection::{MockInspectionRepository, RegisteredOrganization};
     use domain::testing::{a_status, at, numbered};
     use futures_util::stream::{self, StreamExt};
@@ -262,6 +318,10 @@ mod tests {
         InspectedDevice { guid: DeviceGuid::from(numbered(2)), name: "Flatbed".to_owned(), status: None }
     }
 
+    fn view(seconds: i64) -> View {
+        View { now: at(seconds), silent_after: SILENT_AFTER, on_terminal: false }
+    }
+
     async fn listed(screen: Screen, json: bool) -> Vec<String> {
         let mut inspection = MockInspectionRepository::new();
         inspection.expect_organizations().returning(|_| {
@@ -275,10 +335,11 @@ mod tests {
             stream::iter(devices.into_iter().map(Ok)).boxed()
         });
         let options = QueryOptions { organization: None, json };
-        let asked = DevicesArguments { options, status: vec![Status::Printing], ..DevicesArguments::default() };
+        let asked = List { options, status: vec![Status::Printing], ..List::default() };
         let organizations = Organizations::read(&inspection, None).await.unwrap();
         let mut answer = Vec::new();
-        list(&inspection, &organizations, None, &asked, at(150), &mut Out::new(&mut answer, screen)).await.unwrap();
+        let view = View { on_terminal: screen.width.is_some(), ..view(150) };
+        list(&inspection, &organizations, None, &asked, view, &mut Out::new(&mut answer, screen)).await.unwrap();
         String::from_utf8(answer).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -324,7 +385,7 @@ mod tests {
             lines[0],
             json!({
                 "organization": "Acme Print", "device": printing().guid.to_string(), "name": "Latex 1",
-                "status": "Printing", "received": at(0).precise(), "age_seconds": 150,
+                "status": "Printing", "received": at(0).precise(), "age_seconds": 150, "is_silent": false,
                 "message": "Order \x1b[2J17", "temperature": 41.5, "connection_state": "Unstable",
                 "connection_message": null,
                 "remaining_inks": [
@@ -343,8 +404,9 @@ mod tests {
         let hour = Duration::from_hours(1);
         assert!(is_older(&printing(), hour, at(4_000)) && !is_older(&printing(), 2 * hour, at(4_000)));
         assert!(is_older(&silent(), hour, at(0)), "a device that never sent one is silent");
-        assert_eq!(age_cell(at(0), at(4_000)).into_text(), "1h (old)");
-        assert_eq!(age_cell(at(0), at(60)).into_text(), "1m");
+        // Decision I3.
+        assert_eq!(age_cell(at(0), view(901)).into_text(), "15m (silent)");
+        assert_eq!(age_cell(at(0), view(900)).into_text(), "15m");
     }
 
     #[test]

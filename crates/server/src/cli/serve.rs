@@ -141,7 +141,7 @@ async fn serve(
         metrics,
         HostMetrics::new(config),
     );
-    work.spawn(fleet_metrics::run(stores.database.clone(), wiring::clock()));
+    work.spawn(fleet_metrics::run(stores.database.clone(), wiring::clock(), config.insight.silent_after));
     work.spawn(background::keep_key_uses(Arc::clone(&key_uses), Arc::clone(&keys)));
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;

@@ -17,6 +17,7 @@ const ADDRESS: &str = "an address with a port, such as 127.0.0.1:8080 (port 0 ta
 const PATH: &str = "the path of a file";
 const SIZE: &str = "a size above zero, such as 512MiB (units B, KB, KiB, MB, MiB, GB, GiB, TB, TiB)";
 const DURATION: &str = "a duration, such as 30s (units ms, s, m, h, d, w)";
+const PERIOD: &str = "a duration above zero, such as 5m (units ms, s, m, h, d, w)";
 const AGE: &str = "a duration of at least 1d, such as 90d (units h, d, w)";
 const COUNT: &str = "a whole number from 1 to 1024";
 const BOUND: &str = "a whole number from 0 (no bound) to 1000000";
@@ -73,6 +74,13 @@ pub(crate) const KEYS: &[Key] = &[
     key("abuse.max_uploads", Some("512"), BOUND),
     key("retention.logs", None, AGE),
     key("retention.crash_reports", None, AGE),
+    key(
+        "retention.device_history",
+        Some("90d"),
+        "empty (kept for ever), or a duration of at least 1d, such as 90d (units h, d, w)",
+    ),
+    key("history.sample_every", Some("5m"), PERIOD),
+    key("insight.silent_after", Some("15m"), PERIOD),
     key("log.format", None, "text or json"),
     key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
     key("telemetry.otlp_endpoint", None, URL),

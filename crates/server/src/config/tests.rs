@@ -43,6 +43,9 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("abuse.max_uploads", "0", "many"),
     ("retention.logs", "13w", "0d"),
     ("retention.crash_reports", "2w", "90m"),
+    ("retention.device_history", "4w", "12h"),
+    ("history.sample_every", "90s", "0s"),
+    ("insight.silent_after", "40s", "soon"),
     ("log.format", "json", "xml"),
     ("log.level", "warn,domain=trace", "verbose"),
     ("telemetry.otlp_endpoint", "http://collector:4318", "collector:4318"),
@@ -115,6 +118,9 @@ fn shown(config: &Config, key: &str) -> String {
         "abuse.max_uploads" => config.abuse.uploads.in_all.to_string(),
         "retention.logs" => or_none(config.retention.logs.map(weeks)),
         "retention.crash_reports" => or_none(config.retention.crash_reports.map(weeks)),
+        "retention.device_history" => or_none(config.retention.device_history.map(weeks)),
+        "history.sample_every" => format!("{}s", config.database.sample_every.as_secs()),
+        "insight.silent_after" => format!("{}s", config.insight.silent_after.as_secs()),
         "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),
         "log.level" => or_none(config.log.level.clone()),
         "telemetry.otlp_endpoint" => or_none(config.telemetry.otlp_endpoint.clone()),
@@ -223,6 +229,10 @@ fn without_a_file_and_variables_the_defaults_count() {
         ("limits.max_timestamp_ahead", "1440m"),
         ("retention.logs", "none"),
         ("retention.crash_reports", "none"),
+        // Decisions I1 and I3.
+        ("retention.device_history", "12w"),
+        ("history.sample_every", "300s"),
+        ("insight.silent_after", "900s"),
         ("log.format", "none"),
         ("log.level", "none"),
     ];
@@ -295,7 +305,9 @@ fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
     let bare = refusal(Some("bind = '1'"), &[]);
     assert!(bare.ends_with("; was http.bind or ops.bind meant?"), "{bare}");
     assert!(
-        message.ends_with("allowed are http, ops, database, blobs, limits, abuse, retention, log, telemetry"),
+        message.ends_with(
+            "allowed are http, ops, database, blobs, limits, abuse, retention, history, insight, log, telemetry"
+        ),
         "{message}"
     );
 

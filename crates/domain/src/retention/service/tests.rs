@@ -11,8 +11,9 @@ use mockall::predicate::eq;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
-const LOGS: RetentionPolicy = RetentionPolicy { logs: Some(DAY), crash_reports: None };
-const BOTH: RetentionPolicy = RetentionPolicy { logs: Some(DAY), crash_reports: Some(Duration::from_hours(48)) };
+const LOGS: RetentionPolicy = RetentionPolicy { logs: Some(DAY), crash_reports: None, device_history: None };
+const BOTH: RetentionPolicy =
+    RetentionPolicy { logs: Some(DAY), crash_reports: Some(Duration::from_hours(48)), device_history: None };
 
 /// Times of [`DAY`] and of two days before the fixed clock's.
 const A_DAY_AGO: i64 = -86_400;

@@ -76,7 +76,9 @@ impl CrashReportRepository for InMemoryStore {
 #[async_trait]
 impl DeviceStatusRepository for InMemoryStore {
     async fn put(&self, organization: OrganizationId, status: DeviceStatus) -> Result<(), StoreError> {
-        self.working()?.statuses.insert((organization, status.device), status);
+        let mut state = self.working()?;
+        state.keep_history(organization, &status);
+        state.statuses.insert((organization, status.device), status);
         Ok(())
     }
 

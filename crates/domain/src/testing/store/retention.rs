@@ -20,6 +20,17 @@ impl RetentionRepository for InMemoryStore {
         Ok(removal)
     }
 
+    async fn prune_device_history(
+        &self,
+        before: Timestamp,
+        from: Option<RemovalCursor>,
+        limit: u64,
+    ) -> Result<RemovalOutcome, StoreError> {
+        let mut state = self.working()?;
+        let (_, removal) = remove(&mut state.device_history, |record| record.at, before, from, limit);
+        Ok(removal)
+    }
+
     async fn remove_crash_reports(
         &self,
         before: Timestamp,

@@ -102,6 +102,15 @@ async fn devices_are_listed_with_their_last_status_beside_the_server() {
     assert_eq!(lines(&site, &["devices", "--json", "--limit", "2"]).len(), 2);
     assert_eq!(lines(&site, &["devices", "--json", "--older-than", "1h"]).len(), 2, "they never sent a status");
 
+    // Decisions I1 and I3.
+    let shown = lines(&site, &["devices", "show", DEVICE, "--json"]).remove(0);
+    assert_eq!((&shown["is_silent"], &shown["forecast"]), (&json!(false), &json!([])));
+    assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
+    let changes = lines(&site, &["devices", "history", DEVICE, "--json"]);
+    assert_eq!((changes.len(), &changes[0]["status"]), (1, &shown["status"]));
+    let samples = lines(&site, &["devices", "history", DEVICE, "--json", "--since", "1h", "--samples", "10"]);
+    assert_eq!((samples.len(), &samples[0]["remaining_inks"]), (1, &shown["remaining_inks"]));
+
     let table = site.run("devices").succeeded();
     assert!(table.starts_with("ORGANIZATION  DEVICE") && !table.contains(is_order), "{table}");
     assert!(table.contains(&format!("Cyan 51%, {SHOWN} 2%")), "{table}");
