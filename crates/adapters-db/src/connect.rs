@@ -108,20 +108,20 @@ fn sqlite(path: &Path, wait: Duration) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .foreign_keys(true)
-        .busy_timeout(before(wait))
+        .busy_timeout(engine_timeout(wait))
         .row_buffer_size(ROW_BUFFER)
         .disable_statement_logging()
 }
 
 /// The engine's own timeouts end before those of the caller, so that the error names its cause.
-fn before(wait: Duration) -> Duration {
+fn engine_timeout(wait: Duration) -> Duration {
     wait * 3 / 4
 }
 
 fn sqlite_pool(max_connections: u32, wait: Duration) -> SqlitePoolOptions {
     PoolOptions::<sqlx::Sqlite>::new()
         .max_connections(max_connections)
-        .acquire_timeout(before(wait))
+        .acquire_timeout(engine_timeout(wait))
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
@@ -136,7 +136,7 @@ async fn open_postgres(
 ) -> Result<Pools, OpenError> {
     // A first session outside the pool, since the pool would hide why it can't connect.
     let mut first = retry(url, wait, || PgConnection::connect_with(options)).await?;
-    let refused = |cause| OpenError::Refused { place: url.name(), cause };
+    let refused = |cause| OpenError::Refused { database: url.name(), cause };
     let failed = |error: sqlx::Error| refused(describe(&error));
     let row = first.fetch_one("SELECT current_setting('server_encoding')").await.map_err(failed)?;
     let encoding: String = row.try_get(0).map_err(failed)?;

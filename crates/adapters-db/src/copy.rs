@@ -95,7 +95,7 @@ impl<'a> RecordCopy<'a> {
     }
 
     /// Makes sure that the target holds nothing but what an earlier copy has brought: nothing is inserted
-    /// beside records of somebody else.
+    /// next to records of another origin.
     ///
     /// # Errors
     /// [`CopyError`]

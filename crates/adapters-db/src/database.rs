@@ -41,7 +41,7 @@ pub struct DatabaseConfig {
     /// readiness; a `SQLite` file has one more, for writes; a database in memory has one in all.
     pub max_connections: u32,
     /// Longest wait for a connection, and for the answer to a look-up or a write.
-    pub acquire_timeout: Duration,
+    pub timeout: Duration,
     /// Whether to make the file of a `SQLite` database and its folders if they are missing.
     pub make_missing: bool,
     /// How often the measured values of a device are kept at most (decision I1).
@@ -54,8 +54,7 @@ pub struct DatabaseConfig {
 /// # Errors
 /// [`OpenError::Url`]
 pub async fn is_same_database(one: &str, other: &str, max_wait: Duration) -> Result<bool, OpenError> {
-    let places = [DatabaseUrl::parse(one)?, DatabaseUrl::parse(other)?];
-    match &places {
+    match &[DatabaseUrl::parse(one)?, DatabaseUrl::parse(other)?] {
         [one, other] if one.is_same(other) => Ok(true),
         [DatabaseUrl::Postgres(one), DatabaseUrl::Postgres(other)] => {
             let both = async { Ok::<_, sqlx::Error>(identity(one).await? == identity(other).await?) };
@@ -78,21 +77,21 @@ async fn identity(options: &PgConnectOptions) -> Result<String, sqlx::Error> {
 
 impl DatabaseConfig {
     /// Parses the URL and prepares the folder of a file.
-    fn place(&self) -> Result<DatabaseUrl, OpenError> {
-        let place = DatabaseUrl::parse(&self.url)?;
-        place.prepare(self.make_missing)?;
-        Ok(place)
+    fn prepare(&self) -> Result<DatabaseUrl, OpenError> {
+        let url = DatabaseUrl::parse(&self.url)?;
+        url.prepare(self.make_missing)?;
+        Ok(url)
     }
 }
 
 impl fmt::Debug for DatabaseConfig {
     /// Names the database without the password.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = DatabaseUrl::parse(&self.url).map_or_else(|_| "unusable".to_owned(), |place| place.name());
+        let url = DatabaseUrl::parse(&self.url).map_or_else(|_| "unusable".to_owned(), |url| url.name());
         out.debug_struct("DatabaseConfig")
             .field("url", &url)
             .field("max_connections", &self.max_connections)
-            .field("acquire_timeout", &self.acquire_timeout)
+            .field("timeout", &self.timeout)
             .field("make_missing", &self.make_missing)
             .field("sample_every", &self.sample_every)
             .finish()
@@ -117,9 +116,9 @@ impl Database {
     /// # Errors
     /// Fails after a bounded number of tries if no server answers, and immediately if it refuses us.
     pub async fn connect(config: &DatabaseConfig) -> Result<Self, OpenError> {
-        let place = config.place()?;
-        let instance_lock = InstanceLock::shared(&place)?;
-        Self::open(config, &place, instance_lock).await
+        let url = config.prepare()?;
+        let instance_lock = InstanceLock::shared(&url)?;
+        Self::open(config, &url, instance_lock).await
     }
 
     /// Opens a database that no other process has open, and keeps others out until it is closed.
@@ -127,13 +126,13 @@ impl Database {
     /// # Errors
     /// [`OpenError::InUse`], and as [`Database::connect`].
     pub async fn connect_alone(config: &DatabaseConfig) -> Result<Self, OpenError> {
-        let place = config.place()?;
-        let instance_lock = InstanceLock::exclusive(&place, config.acquire_timeout).await?;
-        Self::open(config, &place, instance_lock).await
+        let url = config.prepare()?;
+        let instance_lock = InstanceLock::exclusive(&url, config.timeout).await?;
+        Self::open(config, &url, instance_lock).await
     }
 
     async fn open(config: &DatabaseConfig, url: &DatabaseUrl, instance_lock: InstanceLock) -> Result<Self, OpenError> {
-        let (timeout, max_connections) = (config.acquire_timeout, config.max_connections.max(1));
+        let (timeout, max_connections) = (config.timeout, config.max_connections.max(1));
         let is_exclusive = instance_lock.is_exclusive_session();
         let Pools { reads, writes, lost_sessions } = open(url, max_connections, timeout, is_exclusive).await?;
         let backend = writes.get_database_backend();
@@ -380,8 +379,8 @@ mod tests {
         assert_ne!(renamed(&one), one);
         assert!(is_same_database(&one, &renamed(&one), timeout).await.unwrap());
         assert!(!is_same_database(&one, &renamed(&other), timeout).await.unwrap());
-        let nobody = "postgres://nobody@127.0.0.1:1/platen";
-        assert!(!is_same_database(&one, nobody, timeout).await.unwrap());
+        let unreachable = "postgres://platen@127.0.0.1:1/platen";
+        assert!(!is_same_database(&one, unreachable, timeout).await.unwrap());
         assert!(!is_same_database(&one, "sqlite::memory:", timeout).await.unwrap());
     }
 }

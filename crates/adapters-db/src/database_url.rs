@@ -80,7 +80,7 @@ impl DatabaseUrl {
                 std::fs::create_dir_all(folder)
                     .map_err(|source| OpenError::Folder { folder: folder.display().to_string(), source })
             }
-            Self::File(path) if !path.exists() => Err(OpenError::NoFile { place: self.name() }),
+            Self::File(path) if !path.exists() => Err(OpenError::NoFile { database: self.name() }),
             _ => Ok(()),
         }
     }

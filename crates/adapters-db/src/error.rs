@@ -20,17 +20,17 @@ pub enum OpenError {
     #[error("the folder {folder} for the database can't be made: {source}")]
     Folder { folder: String, source: std::io::Error },
     /// No server answered any of the tries.
-    #[error("the database {place} can't be reached ({tries} tries): {cause}")]
-    Unreachable { place: String, tries: u32, cause: String },
+    #[error("the database {database} can't be reached ({tries} tries): {cause}")]
+    Unreachable { database: String, tries: u32, cause: String },
     /// The database answered, but refused the connection or can't be used.
-    #[error("the database {place} can't be opened: {cause}")]
-    Refused { place: String, cause: String },
+    #[error("the database {database} can't be opened: {cause}")]
+    Refused { database: String, cause: String },
     /// Another process holds the instance lock.
-    #[error("the database {place} is in use; stop what runs over it")]
-    InUse { place: String },
+    #[error("the database {database} is in use; stop what runs over it")]
+    InUse { database: String },
     /// The file is missing, and `make_missing` is false.
-    #[error("there is no database {place}; platen serve, platen migrate and platen fleet apply make it")]
-    NoFile { place: String },
+    #[error("there is no database {database}; platen serve, platen migrate and platen fleet apply make it")]
+    NoFile { database: String },
     /// A migration failed; the database is as it was.
     #[error("the database schema can't be brought up to date: {cause}")]
     Migration {
@@ -337,8 +337,7 @@ mod tests {
     #[tokio::test]
     async fn a_write_that_takes_too_long_is_in_doubt() {
         let engine = engines().await.remove(1);
-        let config =
-            crate::DatabaseConfig { acquire_timeout: std::time::Duration::from_secs(1), ..engine.config.clone() };
+        let config = crate::DatabaseConfig { timeout: std::time::Duration::from_secs(1), ..engine.config.clone() };
         let database = crate::Database::connect(&config).await.unwrap();
         let lock = engine.db().begin().await.unwrap();
         lock.execute_unprepared("LOCK TABLE resource").await.unwrap();

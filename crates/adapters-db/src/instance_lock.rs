@@ -53,7 +53,7 @@ impl InstanceLock {
             DatabaseUrl::File(path) => lock_file(url, path, File::try_lock),
             DatabaseUrl::Postgres(options) => match retry(url, wait, || lock_exclusively(options)).await? {
                 Some(session) => Ok(Self::Exclusive(Mutex::new(Some(session)))),
-                None => Err(OpenError::InUse { place: url.name() }),
+                None => Err(OpenError::InUse { database: url.name() }),
             },
         }
     }
@@ -121,7 +121,7 @@ fn lock_file(
     match take(&lock) {
         // A file system without locks can't tell who has the database open.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(InstanceLock::File { database, lock, serving: OnceLock::new() }),
-        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { place: url.name() }),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse { database: url.name() }),
     }
 }
 
@@ -129,7 +129,7 @@ fn open_lock_file(database: &Path, suffix: &str) -> Result<File, OpenError> {
     let path = with_suffix(database, suffix);
     let file = File::options().create(true).write(true).truncate(false).open(&path);
     let file =
-        file.map_err(|error| OpenError::Refused { place: path.display().to_string(), cause: error.to_string() })?;
+        file.map_err(|error| OpenError::Refused { database: path.display().to_string(), cause: error.to_string() })?;
     give_to_owner(&file, database);
     Ok(file)
 }
@@ -250,7 +250,7 @@ mod tests {
     async fn a_server_whose_sessions_ended_gets_no_new_ones_during_a_copy() {
         let engine = engines().await.remove(1);
         engine.database.clone().close().await;
-        let config = DatabaseConfig { acquire_timeout: Duration::from_secs(2), ..engine.config.clone() };
+        let config = DatabaseConfig { timeout: Duration::from_secs(2), ..engine.config.clone() };
         let database = Database::connect(&config).await.unwrap();
         database.ping().await.unwrap();
         // As after a restart of the database.

@@ -51,6 +51,22 @@ impl SqlBlobLedger {
         }
         Ok(found)
     }
+
+    /// Executes a statement for each chunk of `keys`, all in one transaction.
+    async fn change(&self, keys: &[BlobKey], statement: impl Fn(Vec<String>) -> Statement) -> Result<(), StoreError> {
+        let statements: Arc<Vec<Statement>> = Arc::new(chunks(keys).into_iter().map(statement).collect());
+        let changed = self.db.write(move |transaction| {
+            let statements = statements.clone();
+            async move {
+                for statement in statements.iter() {
+                    transaction.execute_raw(statement.clone()).await?;
+                }
+                Ok(())
+            }
+            .boxed()
+        });
+        Ok(changed.await?)
+    }
 }
 
 /// Enters blobs as discarded; those that are entered already keep their time.
@@ -88,20 +104,17 @@ impl BlobLedger for SqlBlobLedger {
         due.into_iter().map(|row| Owner { what: "discarded blob", id: &row.blob_key }.blob_key(&row.blob_key)).collect()
     }
 
+    async fn postpone(&self, keys: &[BlobKey], now: Timestamp) -> Result<(), StoreError> {
+        use discarded_blob::{Column, Entity};
+        let update = Entity::update_many().col_expr(Column::DiscardedAt, Expr::value(now.as_micros()));
+        let backend = self.db.backend;
+        self.change(keys, |keys| update.clone().filter(Column::BlobKey.is_in(keys)).build(backend)).await
+    }
+
     async fn forget(&self, keys: &[BlobKey]) -> Result<(), StoreError> {
-        let keys = Arc::new(chunks(keys));
-        let forgotten = self.db.write(move |transaction| {
-            let keys = keys.clone();
-            async move {
-                for keys in keys.iter() {
-                    let forgotten = discarded_blob::Column::BlobKey.is_in(keys.iter().map(String::as_str));
-                    discarded_blob::Entity::delete_many().filter(forgotten).exec(transaction).await?;
-                }
-                Ok(())
-            }
-            .boxed()
-        });
-        Ok(forgotten.await?)
+        use discarded_blob::{Column, Entity};
+        let backend = self.db.backend;
+        self.change(keys, |keys| Entity::delete_many().filter(Column::BlobKey.is_in(keys)).build(backend)).await
     }
 
     async fn known(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError> {

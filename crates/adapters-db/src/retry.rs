@@ -21,15 +21,15 @@ where
         ExponentialBuilder::default().with_factor(2.0).with_min_delay(MIN_PAUSE).with_max_times(MAX_RETRIES as usize);
     let attempt = || async { timeout(wait, open()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) };
     let warn = |error: &sqlx::Error, _: Duration| {
-        tracing::warn!(place = url.name(), cause = describe(error), "the database can't be reached yet");
+        tracing::warn!(database = url.name(), cause = describe(error), "the database can't be reached yet");
     };
     let opened = attempt.retry(backoff).sleep(sleep).when(is_transient).notify(warn).await;
     opened.map_err(|error| {
-        let (place, cause) = (url.name(), describe(&error));
+        let (database, cause) = (url.name(), describe(&error));
         if is_transient(&error) {
-            OpenError::Unreachable { place, tries: MAX_RETRIES + 1, cause }
+            OpenError::Unreachable { database, tries: MAX_RETRIES + 1, cause }
         } else {
-            OpenError::Refused { place, cause }
+            OpenError::Refused { database, cause }
         }
     })
 }

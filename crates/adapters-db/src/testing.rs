@@ -85,7 +85,7 @@ async fn open(name: &'static str, url: String, folder: Option<TempDir>) -> Opene
     let config = DatabaseConfig {
         url,
         max_connections: 4,
-        acquire_timeout: Duration::from_secs(30),
+        timeout: Duration::from_secs(30),
         make_missing: true,
         sample_every: domain::device_history::SAMPLE_EVERY,
     };

@@ -16,7 +16,7 @@ const ACME: OrganizationId = OrganizationId(1);
 
 async fn refusal(url: &str) -> OpenError {
     let mut config = config(url);
-    config.acquire_timeout = Duration::from_secs(2);
+    config.timeout = Duration::from_secs(2);
     match Database::connect(&config).await {
         Ok(_) => panic!("{url} was opened"),
         Err(error) => error,

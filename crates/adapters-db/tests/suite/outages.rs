@@ -20,7 +20,7 @@ use tokio::sync::watch;
 const ACME: OrganizationId = OrganizationId(1);
 
 fn impatient(url: &str) -> DatabaseConfig {
-    DatabaseConfig { acquire_timeout: Duration::from_secs(1), ..config(url) }
+    DatabaseConfig { timeout: Duration::from_secs(1), ..config(url) }
 }
 
 fn is_unavailable<T>(outcome: &Result<T, StoreError>) -> bool {

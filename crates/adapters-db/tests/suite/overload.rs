@@ -29,7 +29,7 @@ async fn stored(database: &Database) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_takes_no_writes_makes_requests_wait_then_turns_them_away_and_loses_nothing() {
     let test = postgres().await;
-    let impatient = DatabaseConfig { acquire_timeout: Duration::from_secs(2), ..config(&test.url) };
+    let impatient = DatabaseConfig { timeout: Duration::from_secs(2), ..config(&test.url) };
     let database = Arc::new(Database::connect(&impatient).await.unwrap());
     database.logs().add(ACME, a_log_entry("before")).await.unwrap();
     let mut operator = PgConnection::connect(&test.url).await.unwrap();
@@ -139,9 +139,9 @@ async fn a_database_that_answers_fewer_than_ask_turns_the_others_away_and_stays_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_answers_nobody_is_a_failure_and_no_overload() {
+async fn a_database_that_does_not_answer_is_a_failure_and_no_overload() {
     let test = postgres().await;
-    let config = DatabaseConfig { max_connections: 2, acquire_timeout: Duration::from_secs(2), ..config(&test.url) };
+    let config = DatabaseConfig { max_connections: 2, timeout: Duration::from_secs(2), ..config(&test.url) };
     let database = Database::connect(&config).await.unwrap();
     let mut operator = PgConnection::connect(&test.url).await.unwrap();
     operator.execute("BEGIN; LOCK TABLE mis_key").await.unwrap();

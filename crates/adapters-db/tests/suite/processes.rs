@@ -3,7 +3,7 @@
 use crate::support::{TestDatabase, config, postgres, sqlite};
 use adapters_db::Database;
 use domain::access::{CredentialDigest, CredentialDirectory};
-use domain::blob::{BlobLedger, BlobMaintenance};
+use domain::blob::{BlobLedger, BlobMaintenance, Uploads};
 use domain::caller::OrganizationId;
 use domain::clock::Clock;
 use domain::device_status::{DeviceStatus, DeviceStatusRepository};
@@ -13,8 +13,8 @@ use domain::log_entry::{LogFilter, LogRepository, NewLogEntry, Pattern};
 use domain::resource::{DeleteOutcome, NewResource, Preconditions, ResourceRepository, StoreOutcome, StoredContent};
 use domain::retention::{RemovalOutcome, RetentionRepository};
 use domain::testing::{
-    ACME as ACME_NAME, FixedClock, InMemoryBlobs, a_blob_key, a_fleet, a_log_entry, a_resource, a_status, at, numbered,
-    resource_guid,
+    ACME as ACME_NAME, CountingIds, FixedClock, InMemoryBlobs, a_blob_key, a_fleet, a_log_entry, a_resource, a_status,
+    at, numbered, resource_guid,
 };
 use domain::timestamp::Timestamp;
 use futures_util::future::{join, join_all};
@@ -212,7 +212,8 @@ async fn sweeps_at_once_remove_nothing_that_is_used() {
         let clock = Arc::new(FixedClock::stepping(at(1000), Duration::from_micros(1)));
         let blobs = InMemoryBlobs::new(clock.clone());
         let sweeper = |database: &Database| {
-            BlobMaintenance::new(Arc::new(blobs.clone()), Arc::new(database.ledger()), clock.clone(), Duration::ZERO)
+            let (blobs, ledger) = (Arc::new(blobs.clone()), Arc::new(database.ledger()));
+            Uploads::new(blobs, ledger, clock.clone(), Arc::new(CountingIds::default())).maintenance(Duration::ZERO)
         };
         let sweepers: Vec<BlobMaintenance> = processes.iter().map(sweeper).collect();
         for (number, process) in (1..=60_i64).zip((0..3).cycle()) {

@@ -18,7 +18,7 @@ pub fn config(url: impl Into<String>) -> DatabaseConfig {
     DatabaseConfig {
         url: url.into(),
         max_connections: 16,
-        acquire_timeout: Duration::from_secs(30),
+        timeout: Duration::from_secs(30),
         make_missing: true,
         sample_every: domain::device_history::SAMPLE_EVERY,
     }

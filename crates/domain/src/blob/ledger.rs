@@ -32,15 +32,18 @@ pub trait BlobLedger: Send + Sync + 'static {
     /// Up to `limit` blobs that were discarded before `before`, the oldest first.
     async fn discarded_before(&self, before: Timestamp, limit: u64) -> Result<Vec<BlobKey>, StoreError>;
 
+    /// Moves discarded blobs that can't be removed behind those that were discarded before `now`. Others stay as they are.
+    async fn postpone(&self, keys: &[BlobKey], now: Timestamp) -> Result<(), StoreError>;
+
     /// Takes blobs out of the table, after they were removed from the blob store.
     async fn forget(&self, keys: &[BlobKey]) -> Result<(), StoreError>;
 
-    /// Those of `keys` (at most 500) that a record refers to or that are discarded.
+    /// Those of `keys` that a record refers to or that are discarded.
     async fn known(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError>;
 
     /// Every claim of a stored record on a blob, in any order.
     fn references(&self) -> BoxStream<'static, Result<BlobReference, StoreError>>;
 
-    /// Those of `keys` (at most 500) that a record refers to.
+    /// Those of `keys` that a record refers to.
     async fn referenced(&self, keys: &[BlobKey]) -> Result<HashSet<BlobKey>, StoreError>;
 }

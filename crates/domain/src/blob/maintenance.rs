@@ -12,7 +12,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most blobs of one round of the sweep and of one query to the ledger.
+/// Most blobs of one round of the sweep or the check.
 const BATCH: usize = 500;
 
 /// Younger blobs that nothing refers to may belong to an upload under way.
@@ -73,49 +73,54 @@ pub struct CheckReport {
 
 impl BlobMaintenance {
     /// Discarded blobs stay for `grace`, so that downloads under way finish (decision T18).
-    #[must_use]
-    pub fn new(blobs: Arc<dyn BlobStore>, ledger: Arc<dyn BlobLedger>, clock: Arc<dyn Clock>, grace: Duration) -> Self {
-        Self { unsettled: Arc::default(), blobs, ledger, clock, grace }
-    }
-
-    /// Settles these contents too.
-    #[must_use]
-    pub(super) fn with_unsettled(self, unsettled: Arc<UnsettledBlobs>) -> Self {
-        Self { unsettled, ..self }
+    pub(super) fn new(
+        unsettled: Arc<UnsettledBlobs>,
+        blobs: Arc<dyn BlobStore>,
+        ledger: Arc<dyn BlobLedger>,
+        clock: Arc<dyn Clock>,
+        grace: Duration,
+    ) -> Self {
+        Self { unsettled, blobs, ledger, clock, grace }
     }
 
     /// Settles the contents of failed uploads, then removes the blobs that were discarded longer than the grace period
     /// ago; says how many. Several processes may sweep at once: a discarded key is never used again.
     ///
     /// # Errors
-    /// The first store failure; what could not be removed stays for the next sweep.
+    /// The first store failure. What could not be removed is tried again after all others.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
         let now = self.clock.now();
         self.unsettled.settle(&*self.ledger, now).await?;
-        let mut swept = 0;
+        let (mut swept, mut failure) = (0, None);
         loop {
             let keys = self.ledger.discarded_before(now.minus(self.grace), BATCH as u64).await?;
             if keys.is_empty() {
-                return Ok(swept);
+                return failure.map_or(Ok(swept), Err);
             }
             // The record of an upload whose outcome was in doubt may have come late.
             let used = self.ledger.referenced(&keys).await?;
             let (mut done, unused): (Vec<BlobKey>, Vec<_>) = keys.into_iter().partition(|key| used.contains(key));
-            // One that can't be removed must not keep the others of its batch.
-            let mut failure = None;
+            let mut left = Vec::new();
             for key in unused {
                 match self.blobs.delete(&key).await {
                     Ok(()) => {
                         swept += 1;
                         done.push(key);
                     }
-                    Err(error) => failure = failure.or(Some(error)),
+                    Err(error) => {
+                        failure = failure.or(Some(error));
+                        left.push(key);
+                    }
                 }
+            }
+            if !left.is_empty() {
+                // Those that can't be removed must not keep the younger ones.
+                self.ledger.postpone(&left, now).await?;
             }
             if !done.is_empty() {
                 self.ledger.forget(&done).await?;
-            }
-            if let Some(failure) = failure {
+            } else if let Some(failure) = failure {
+                // The store removes nothing now.
                 return Err(failure);
             }
         }
@@ -141,10 +146,14 @@ impl BlobMaintenance {
         if orphans > known && !found.is_empty() {
             return Ok(OrphanSweep::Refused { orphans, known });
         }
+        let (mut removed, mut failure) = (0, None);
         for key in &found {
-            self.blobs.delete(key).await?;
+            match self.blobs.delete(key).await {
+                Ok(()) => removed += 1,
+                Err(error) => failure = failure.or(Some(error)),
+            }
         }
-        Ok(OrphanSweep::Removed(found.len() as u64))
+        failure.map_or(Ok(OrphanSweep::Removed(removed)), Err)
     }
 
     /// Compares database and blob store and passes each finding to `report`. With `repair`, orphans

@@ -10,9 +10,6 @@ use std::time::Duration;
 /// Further keys are not remembered; the sweep of orphans finds them.
 const MAX_KEYS: usize = 10_000;
 
-/// Keys of one query to the ledger.
-const BATCH: usize = 500;
-
 /// A commit that was under way when the database didn't answer ends within this time after the database answers again.
 const COMMIT_TIME: Duration = Duration::from_mins(1);
 
@@ -42,15 +39,16 @@ impl UnsettledBlobs {
     /// The first failure of the ledger; what isn't settled stays remembered.
     pub(super) async fn settle(&self, ledger: &dyn BlobLedger, now: Timestamp) -> Result<(), StoreError> {
         let keys: Vec<BlobKey> = self.lock().keys().cloned().collect();
-        for keys in keys.chunks(BATCH) {
-            let known = ledger.known(keys).await?;
-            let (settled, unknown): (Vec<BlobKey>, Vec<_>) = keys.iter().cloned().partition(|key| known.contains(key));
-            self.forget(&settled);
-            let due = self.unknown_for_long(&unknown, now);
-            if !due.is_empty() {
-                ledger.discard(&due, WITHOUT_GRACE).await?;
-                self.forget(&due);
-            }
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let known = ledger.known(&keys).await?;
+        let (settled, unknown): (Vec<BlobKey>, Vec<_>) = keys.into_iter().partition(|key| known.contains(key));
+        self.forget(&settled);
+        let due = self.unknown_for_long(&unknown, now);
+        if !due.is_empty() {
+            ledger.discard(&due, WITHOUT_GRACE).await?;
+            self.forget(&due);
         }
         Ok(())
     }

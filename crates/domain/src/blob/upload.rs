@@ -35,7 +35,7 @@ impl Uploads {
     #[must_use]
     pub fn maintenance(&self, grace: Duration) -> BlobMaintenance {
         let (blobs, ledger, clock) = (self.blobs.clone(), self.ledger.clone(), self.clock.clone());
-        BlobMaintenance::new(blobs, ledger, clock, grace).with_unsettled(self.unsettled.clone())
+        BlobMaintenance::new(self.unsettled.clone(), blobs, ledger, clock, grace)
     }
 
     /// Begins a content under a fresh key.

@@ -4,6 +4,7 @@ use super::*;
 use crate::blob::{ByteStream, MockBlobLedger, MockBlobStore};
 use crate::checksum::Sha1Checksum;
 use crate::testing::{FixedClock, a_blob_key, at};
+use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use futures_util::stream;
 use mockall::{Sequence, predicate};
@@ -12,7 +13,7 @@ use std::collections::HashSet;
 const GRACE: Duration = Duration::from_hours(1);
 
 fn maintenance(blobs: MockBlobStore, ledger: MockBlobLedger) -> BlobMaintenance {
-    BlobMaintenance::new(Arc::new(blobs), Arc::new(ledger), Arc::new(FixedClock::default()), GRACE)
+    BlobMaintenance::new(Arc::default(), Arc::new(blobs), Arc::new(ledger), Arc::new(FixedClock::default()), GRACE)
 }
 
 fn reference(number: u128, content: &[u8]) -> BlobReference {
@@ -36,6 +37,12 @@ fn ledger_of_discarded() -> MockBlobLedger {
     let mut ledger = MockBlobLedger::new();
     ledger.expect_referenced().returning(|_| Ok(HashSet::new()));
     ledger
+}
+
+/// The blob of this number, and no other, is postponed to the present.
+fn expect_postponed(ledger: &mut MockBlobLedger, number: u128) {
+    let is_it = move |keys: &[BlobKey], when: &Timestamp| keys == [a_blob_key(number)] && *when == at(0);
+    ledger.expect_postpone().withf(is_it).once().returning(|_, _| Ok(()));
 }
 
 /// A content in pieces of two bytes.
@@ -111,11 +118,16 @@ async fn the_sweep_removes_blobs_before_it_forgets_them() {
     assert_eq!(maintenance(blobs, ledger).sweep().await.unwrap(), 3);
 }
 
-/// What couldn't be removed stays in the table for the next sweep, and keeps no other.
+/// What couldn't be removed stays in the table for the next sweep, and keeps no other: those of the next round are removed.
 #[tokio::test]
 async fn a_blob_that_cannot_be_removed_is_not_forgotten() {
     let (mut blobs, mut ledger) = (MockBlobStore::new(), ledger_of_discarded());
-    ledger.expect_discarded_before().once().returning(|_, _| Ok((1..=3).map(a_blob_key).collect()));
+    let mut rounds = vec![vec![], vec![4], vec![1, 2, 3]];
+    let round = move |_, _| Ok(rounds.pop().unwrap().into_iter().map(a_blob_key).collect());
+    ledger.expect_discarded_before().times(3).returning(round);
+    expect_postponed(&mut ledger, 2);
+    blobs.expect_delete().with(predicate::eq(a_blob_key(4))).once().returning(|_| Ok(()));
+    ledger.expect_forget().withf(|keys| keys == [a_blob_key(4)]).once().returning(|_| Ok(()));
     blobs.expect_delete().with(predicate::eq(a_blob_key(2))).once().returning(|_| Err(StoreError::other("disk")));
     blobs.expect_delete().times(2).returning(|_| Ok(()));
     let gone = |keys: &[BlobKey]| keys == [a_blob_key(1), a_blob_key(3)];
@@ -129,6 +141,7 @@ async fn a_store_that_removes_nothing_is_not_asked_for_ever() {
     let (mut blobs, mut ledger) = (MockBlobStore::new(), ledger_of_discarded());
     ledger.expect_discarded_before().once().returning(|_, _| Ok(vec![a_blob_key(1)]));
     blobs.expect_delete().once().returning(|_| Err(StoreError::other("disk")));
+    expect_postponed(&mut ledger, 1);
     ledger.expect_forget().never();
     assert!(maintenance(blobs, ledger).sweep().await.is_err());
 }
@@ -167,6 +180,17 @@ async fn the_sweep_of_orphans_removes_the_old_ones() {
     blobs.expect_delete().with(predicate::eq(a_blob_key(1))).once().returning(|_| Ok(()));
     let swept = maintenance(blobs, ledger(Vec::new(), &[3, 4])).sweep_orphans().await.unwrap();
     assert_eq!(swept, OrphanSweep::Removed(1));
+}
+
+/// An orphan that can't be removed keeps no other.
+#[tokio::test]
+async fn the_sweep_of_orphans_goes_on_after_a_failure() {
+    let old = [1, 2, 3].map(|number| entry(number, ORPHAN_AGE * 2));
+    let known = [4, 5, 6].map(|number| entry(number, GRACE));
+    let mut blobs = blobs(&[], old.into_iter().chain(known).collect());
+    blobs.expect_delete().with(predicate::eq(a_blob_key(1))).once().returning(|_| Err(StoreError::other("disk")));
+    blobs.expect_delete().times(2).returning(|_| Ok(()));
+    maintenance(blobs, ledger(Vec::new(), &[4, 5, 6])).sweep_orphans().await.unwrap_err();
 }
 
 /// A database that knows next to nothing of a store is another one, or an old backup.

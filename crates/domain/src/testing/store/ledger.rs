@@ -26,6 +26,14 @@ impl BlobLedger for InMemoryStore {
         Ok(due.into_iter().map(|(key, _)| key.clone()).collect())
     }
 
+    async fn postpone(&self, keys: &[BlobKey], now: Timestamp) -> Result<(), StoreError> {
+        let mut state = self.working()?;
+        for key in keys {
+            state.discarded.entry(key.clone()).and_modify(|discarded| *discarded = now);
+        }
+        Ok(())
+    }
+
     async fn forget(&self, keys: &[BlobKey]) -> Result<(), StoreError> {
         let mut state = self.working()?;
         for key in keys {
