@@ -38,95 +38,127 @@ pub struct Refusal {
     pub detail: Detail,
 }
 
-/// Every reason to refuse a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reason {
+/// Defines [`Reason`] with the word for each.
+macro_rules! reasons {
+    ($($(#[$about:meta])+ $reason:ident = $code:literal,)+) => {
+        /// Every reason to refuse a request.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Reason {
+            $($(#[$about])+ $reason,)+
+            /// Decision A5: crash report without this header.
+            CrashHeaderRequired(RequiredHeader),
+        }
+
+        impl Reason {
+            pub const ALL: &[Self] = &[
+                $(Self::$reason,)+
+                Self::CrashHeaderRequired(RequiredHeader::HardwareHash),
+                Self::CrashHeaderRequired(RequiredHeader::SerialNumber),
+                Self::CrashHeaderRequired(RequiredHeader::ApplicationVersion),
+            ];
+
+            /// The word for this reason in metrics, logs and the records of refusals. It never changes once
+            /// it is out: dashboards and records hold it.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $code,)+
+                    Self::CrashHeaderRequired(RequiredHeader::HardwareHash) => "crash_header_required_hardware_hash",
+                    Self::CrashHeaderRequired(RequiredHeader::SerialNumber) => "crash_header_required_serial_number",
+                    Self::CrashHeaderRequired(RequiredHeader::ApplicationVersion) => {
+                        "crash_header_required_application_version"
+                    }
+                }
+            }
+        }
+    };
+}
+
+reasons! {
     /// Decision A2.
-    HeadersRequired,
+    HeadersRequired = "headers_required",
     /// Decision A3.
-    MisKeyInvalid,
+    MisKeyInvalid = "mis_key_invalid",
     /// Decision A3.
-    HardwareHashInvalid,
-    /// Decision A5: crash report without this header.
-    CrashHeaderRequired(RequiredHeader),
+    HardwareHashInvalid = "hardware_hash_invalid",
     /// Decision A5.
-    CrashHardwareHashInvalid,
+    CrashHardwareHashInvalid = "crash_hardware_hash_invalid",
     /// 415 of the multipart operations (decisions T12, C2).
-    NotProperlyFormatted,
+    NotProperlyFormatted = "not_properly_formatted",
     /// 415 of the JSON operations (decision R6).
-    JsonExpected,
+    JsonExpected = "json_expected",
     /// Decision R3.
-    JsonInvalid,
+    JsonInvalid = "json_invalid",
     /// Decision R3.
-    BodyTooLarge,
+    BodyTooLarge = "body_too_large",
     /// Decision R3.
-    BodyTimedOut,
+    BodyTimedOut = "body_timed_out",
     /// Decision T7.
-    ResourceFieldsRequired,
+    ResourceFieldsRequired = "resource_fields_required",
     /// Decision R7.
-    ResourceGuidInvalid,
+    ResourceGuidInvalid = "resource_guid_invalid",
     /// Decision T8.
-    MetaNameRequired,
+    MetaNameRequired = "meta_name_required",
     /// Decision T8.
-    MetaProfileRequired,
+    MetaProfileRequired = "meta_profile_required",
     /// Decision T10.
-    DomainInvalid,
+    DomainInvalid = "domain_invalid",
     /// Decision T2.
-    TimestampInvalid,
+    TimestampInvalid = "timestamp_invalid",
     /// Decision T12.
-    FileMissing,
+    FileMissing = "file_missing",
     /// Decision T11.
-    FileNotSingle,
+    FileNotSingle = "file_not_single",
     /// Decision T6.
-    ChecksumMismatch,
+    ChecksumMismatch = "checksum_mismatch",
     /// File and info (interface part 7).
-    ResourceNotFound,
+    ResourceNotFound = "resource_not_found",
     /// Delete words it differently (interface part 7).
-    ResourceToDeleteNotFound,
+    ResourceToDeleteNotFound = "resource_to_delete_not_found",
     /// Decision T15.
-    ResourceNoAccess,
+    ResourceNoAccess = "resource_no_access",
     /// Decision T16.
-    ResourceGuidMissing,
+    ResourceGuidMissing = "resource_guid_missing",
     /// Decision T17.
-    PreconditionFailed,
+    PreconditionFailed = "precondition_failed",
     /// Decision O3.
-    ResourceInUse,
+    ResourceInUse = "resource_in_use",
     /// Decision T19.
-    ResourceTypesRequired,
+    ResourceTypesRequired = "resource_types_required",
     /// Decision T20.
-    PmmValuesRequired,
+    PmmValuesRequired = "pmm_values_required",
     /// Interface part 7.
-    PmmNotFound,
+    PmmNotFound = "pmm_not_found",
     /// Decisions L1, L7.
-    LogFieldsRequired,
+    LogFieldsRequired = "log_fields_required",
     /// Decision L6.
-    DateTimeInvalid,
+    DateTimeInvalid = "date_time_invalid",
     /// Decision L6.
-    LogTypeInvalid,
+    LogTypeInvalid = "log_type_invalid",
     /// Interface part 7.
-    ComputerNotFound,
+    ComputerNotFound = "computer_not_found",
     /// Interface part 7.
-    DeviceNotFound,
+    DeviceNotFound = "device_not_found",
     /// Interface part 7.
-    QueueNotFound,
+    QueueNotFound = "queue_not_found",
     /// Interface part 7.
-    JobNotFound,
+    JobNotFound = "job_not_found",
     /// Decision C2.
-    CallStackRequired,
+    CallStackRequired = "call_stack_required",
     /// Decision D1.
-    DeviceGuidRequired,
+    DeviceGuidRequired = "device_guid_required",
     /// Decision D2.
-    StatusInvalid,
+    StatusInvalid = "status_invalid",
     /// Decision D4.
-    TemperatureInvalid,
+    TemperatureInvalid = "temperature_invalid",
     /// Decision D4.
-    ConnectionStateInvalid,
+    ConnectionStateInvalid = "connection_state_invalid",
     /// Decision D4.
-    RemainingInksInvalid,
+    RemainingInksInvalid = "remaining_inks_invalid",
     /// Decision D3.
-    QueueLengthInvalid,
+    QueueLengthInvalid = "queue_length_invalid",
     /// More arrives than can be stored; the same request may succeed later.
-    Overloaded,
+    Overloaded = "overloaded",
 }
 
 /// The headers that a crash report names one by one (decision A5).
@@ -142,61 +174,6 @@ impl Reason {
     #[must_use]
     pub fn because(self, detail: impl AsRef<str>) -> Failure {
         Failure::Refused(Refusal { reason: self, detail: Detail::new(detail.as_ref()) })
-    }
-
-    /// The word for this reason in metrics, logs and the records of refusals. It never changes once
-    /// it is out: dashboards and records hold it.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::HeadersRequired => "headers_required",
-            Self::MisKeyInvalid => "mis_key_invalid",
-            Self::HardwareHashInvalid => "hardware_hash_invalid",
-            Self::CrashHeaderRequired(RequiredHeader::HardwareHash) => "crash_header_required_hardware_hash",
-            Self::CrashHeaderRequired(RequiredHeader::SerialNumber) => "crash_header_required_serial_number",
-            Self::CrashHeaderRequired(RequiredHeader::ApplicationVersion) => {
-                "crash_header_required_application_version"
-            }
-            Self::CrashHardwareHashInvalid => "crash_hardware_hash_invalid",
-            Self::NotProperlyFormatted => "not_properly_formatted",
-            Self::JsonExpected => "json_expected",
-            Self::JsonInvalid => "json_invalid",
-            Self::BodyTooLarge => "body_too_large",
-            Self::BodyTimedOut => "body_timed_out",
-            Self::ResourceFieldsRequired => "resource_fields_required",
-            Self::ResourceGuidInvalid => "resource_guid_invalid",
-            Self::MetaNameRequired => "meta_name_required",
-            Self::MetaProfileRequired => "meta_profile_required",
-            Self::DomainInvalid => "domain_invalid",
-            Self::TimestampInvalid => "timestamp_invalid",
-            Self::FileMissing => "file_missing",
-            Self::FileNotSingle => "file_not_single",
-            Self::ChecksumMismatch => "checksum_mismatch",
-            Self::ResourceNotFound => "resource_not_found",
-            Self::ResourceToDeleteNotFound => "resource_to_delete_not_found",
-            Self::ResourceNoAccess => "resource_no_access",
-            Self::ResourceGuidMissing => "resource_guid_missing",
-            Self::PreconditionFailed => "precondition_failed",
-            Self::ResourceInUse => "resource_in_use",
-            Self::ResourceTypesRequired => "resource_types_required",
-            Self::PmmValuesRequired => "pmm_values_required",
-            Self::PmmNotFound => "pmm_not_found",
-            Self::LogFieldsRequired => "log_fields_required",
-            Self::DateTimeInvalid => "date_time_invalid",
-            Self::LogTypeInvalid => "log_type_invalid",
-            Self::ComputerNotFound => "computer_not_found",
-            Self::DeviceNotFound => "device_not_found",
-            Self::QueueNotFound => "queue_not_found",
-            Self::JobNotFound => "job_not_found",
-            Self::CallStackRequired => "call_stack_required",
-            Self::DeviceGuidRequired => "device_guid_required",
-            Self::StatusInvalid => "status_invalid",
-            Self::TemperatureInvalid => "temperature_invalid",
-            Self::ConnectionStateInvalid => "connection_state_invalid",
-            Self::RemainingInksInvalid => "remaining_inks_invalid",
-            Self::QueueLengthInvalid => "queue_length_invalid",
-            Self::Overloaded => "overloaded",
-        }
     }
 }
 
@@ -275,13 +252,13 @@ mod tests {
     use super::{StoreError, error_chain};
 
     #[test]
-    fn an_error_is_told_with_all_that_caused_it() {
+    fn an_error_is_shown_with_all_its_causes() {
         let error = StoreError::unavailable(StoreError::other("the disk is full"));
         assert_eq!(error_chain(&error), "the store is unavailable: the store failed: the disk is full");
     }
 
     #[test]
-    fn a_cause_that_was_told_is_not_told_again() {
+    fn a_cause_is_shown_once() {
         let error = StoreError::other(std::io::Error::other(std::io::Error::other("refused")));
         assert_eq!(error_chain(&error), "the store failed: refused");
     }

@@ -24,7 +24,7 @@ pub use audited::FleetAuthor;
 pub use directory::FleetDirectory;
 pub use fields::parse_name;
 pub use file::{FleetFileError, read_fleet};
-pub use key_registry::{KeyId, KeyRegistry, RegisteredKey};
+pub use key_registry::{KeyFilter, KeyId, KeyIdPrefix, KeyRegistry, RegisteredKey};
 pub use keys::{MIN_KEY_LENGTH, Secret};
 pub use model::{Computer, Device, Fleet, FleetOrganization, Job, Queue, User};
 pub use preview::{ChangedRecord, ChangedValue, Changes, Preview};

@@ -4,7 +4,10 @@ mod model;
 mod repository;
 mod sampler;
 
-pub use model::{CredentialKind, KEPT_FOR, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, Refused, is_recorded};
+pub use model::{
+    CredentialKind, KEPT_FOR, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, METHOD_NOT_ALLOWED, NewRefusal, Owner, PATH_UNKNOWN,
+    Refused, is_recorded, recorded_codes,
+};
 pub use repository::{RefusalFilter, RefusalRepository};
 pub use sampler::RefusalSampler;
 

@@ -150,8 +150,8 @@ impl ApiError {
     pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Failure(Failure::Refused(Refusal { reason, .. })) => Some(reason.code()),
-            Self::NotFound => Some("path_unknown"),
-            Self::MethodNotAllowed { .. } => Some("method_not_allowed"),
+            Self::NotFound => Some(refusal::PATH_UNKNOWN),
+            Self::MethodNotAllowed { .. } => Some(refusal::METHOD_NOT_ALLOWED),
             Self::RangeNotSatisfiable { .. } => Some("range_not_satisfiable"),
             Self::Throttled { .. } => Some("authentication_throttled"),
             Self::TooManyUploads { .. } => Some("too_many_uploads"),

@@ -1,14 +1,14 @@
 //! Background work of the server.
 
+use crate::config::Config;
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;
-use crate::{retention, wiring};
+use crate::{fleet_metrics, retention, wiring};
+use adapters_db::Database;
 use domain::access::KeyUses;
-use domain::blob::{BlobMaintenance, BlobStore, OrphanSweep};
+use domain::blob::{BlobMaintenance, BlobStore, OrphanSweep, Uploads};
 use domain::error::error_chain;
 use domain::fleet::KeyRegistry;
-use domain::refusal::RefusalRepository;
-use domain::retention::RetentionService;
 use metering::catalog;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
@@ -17,39 +17,41 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 
 /// Bounds of the time between two sweeps of discarded blobs.
-const SWEEP_EVERY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(5));
+const SWEEP_INTERVAL: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(5));
 
 /// The sweep of orphans lists all content, so it is rare. An operator who started over a wrong database has an hour.
 const FIRST_ORPHANS_AFTER: Duration = Duration::from_hours(1);
-const ORPHANS_EVERY: Duration = Duration::from_hours(24);
+const ORPHANS_INTERVAL: Duration = Duration::from_hours(24);
 
 /// How often the last uses of keys are stored.
-const KEY_USES_EVERY: Duration = Duration::from_mins(1);
+const KEY_USES_INTERVAL: Duration = Duration::from_mins(1);
 
 /// How often the recorder of metrics runs its maintenance.
-const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Starts the background work, which ends when the set is dropped. Each task may be stopped at any point; the next
 /// start continues its work.
 pub(crate) fn start(
-    maintenance: BlobMaintenance,
-    grace: Duration,
-    blobs: Arc<dyn BlobStore>,
-    refusals: Arc<dyn RefusalRepository>,
-    retention: RetentionService,
+    config: &Config,
+    database: &Database,
+    blobs: &Arc<dyn BlobStore>,
+    uploads: &Uploads,
+    key_uses: &Arc<KeyUses>,
     metrics: PrometheusHandle,
-    host: HostMetrics,
 ) -> JoinSet<()> {
+    let grace = config.blobs.discarded_grace;
+    let maintenance = Arc::new(uploads.maintenance(grace));
     let mut work = JoinSet::new();
-    work.spawn(sweep_unfinished(blobs));
-    let maintenance = Arc::new(maintenance);
+    work.spawn(sweep_unfinished(Arc::clone(blobs)));
     work.spawn(sweep_discarded(Arc::clone(&maintenance), sweep_period(grace)));
     work.spawn(sweep_orphans(maintenance));
-    work.spawn(prune(refusals, wiring::clock()));
-    work.spawn(retention::run(retention));
-    work.spawn(host_metrics::run(host));
+    work.spawn(prune(Arc::new(database.refusals()), wiring::clock()));
+    work.spawn(retention::run(wiring::retention(database, config.retention)));
+    work.spawn(keep_key_uses(Arc::clone(key_uses), database.fleet_registry()));
+    work.spawn(fleet_metrics::run(database.clone(), wiring::clock(), config.insight.silent_after));
+    work.spawn(host_metrics::run(HostMetrics::new(config)));
     work.spawn(async move {
-        let mut ticks = interval(UPKEEP_EVERY);
+        let mut ticks = interval(UPKEEP_INTERVAL);
         loop {
             ticks.tick().await;
             metrics.run_upkeep();
@@ -59,11 +61,11 @@ pub(crate) fn start(
 }
 
 /// Stores periodically when keys were last used.
-pub(crate) async fn keep_key_uses(uses: Arc<KeyUses>, keys: Arc<dyn KeyRegistry>) {
-    let mut ticks = interval(KEY_USES_EVERY);
+async fn keep_key_uses(uses: Arc<KeyUses>, keys: impl KeyRegistry) {
+    let mut ticks = interval(KEY_USES_INTERVAL);
     loop {
         ticks.tick().await;
-        store_key_uses(&uses, &*keys).await;
+        store_key_uses(&uses, &keys).await;
     }
 }
 
@@ -76,7 +78,7 @@ pub(crate) async fn store_key_uses(uses: &KeyUses, keys: &dyn KeyRegistry) {
 
 /// A grace period shorter than the usual time between sweeps asks for more of them.
 fn sweep_period(grace: Duration) -> Duration {
-    grace.clamp(SWEEP_EVERY.0, SWEEP_EVERY.1)
+    grace.clamp(SWEEP_INTERVAL.0, SWEEP_INTERVAL.1)
 }
 
 /// Removes what uploads of an earlier run left half-written. Once is enough: a running server
@@ -113,7 +115,7 @@ async fn sweep_discarded(maintenance: Arc<BlobMaintenance>, period: Duration) {
 /// Removes content that no record refers to, such as that of uploads that a crash cut off.
 async fn sweep_orphans(maintenance: Arc<BlobMaintenance>) {
     let removed = catalog::BLOBS_SWEPT.with(["orphaned"]);
-    let mut ticks = interval_at(Instant::now() + FIRST_ORPHANS_AFTER, ORPHANS_EVERY);
+    let mut ticks = interval_at(Instant::now() + FIRST_ORPHANS_AFTER, ORPHANS_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;

@@ -36,7 +36,7 @@ use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use failure::Failure;
-use records::Kind;
+use lookup::Kind;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ enum Command {
     #[command(subcommand, arg_required_else_help = false)]
     User(records::UserCommand),
     /// Remove or restore a computer
-    #[command(subcommand, arg_required_else_help = false)]
+    #[command(subcommand, arg_required_else_help = false, mut_subcommand("remove", records::about_removed_computer))]
     Computer(records::RecordCommand),
     /// Remove or restore a device
     #[command(subcommand, arg_required_else_help = false)]
@@ -331,6 +331,7 @@ mod tests {
             ("platen operator add Ann --role owner", "platen operator add", "allowed is viewer or admin"),
             ("platen token issue --operator A --name b --expires 367d", "platen token issue", "at most 366d"),
             ("platen audit --what all", "platen audit", "allowed is session.started"),
+            ("platen refusals --reason foo", "platen refusals", "allowed is body_timed_out, body_too_large,"),
             ("platen refusals --since yesterday", "platen refusals", "such as 1h"),
             ("platen crashes show RIP-01", "platen crashes show", "it is not a GUID"),
             ("platen logs --from yesterday", "platen logs", "such as 2026-05-04T07:00:00Z"),
@@ -347,6 +348,14 @@ mod tests {
             assert!(message.starts_with("error: ") && message.contains(expected), "{line}: {message}");
             assert!(!message.contains('\n') && !message.contains("  "), "{line}: {message}");
             assert!(message.ends_with(&format!("(see {command} --help)")), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn only_computers_and_users_are_said_to_authenticate() {
+        for (kind, expected) in [("computer", true), ("device", false), ("queue", false), ("job", false)] {
+            let help = parse(&format!("platen {kind} remove --help")).unwrap_err().to_string();
+            assert!(help.contains("its data stays") && help.contains("authenticate") == expected, "{help}");
         }
     }
 

@@ -11,18 +11,18 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout, timeout_at};
 
-/// Refusals that wait to be written at most; beyond them new ones are dropped.
-const WAITING: usize = 1_000;
+/// Most refusals in the queue; beyond them new ones are dropped.
+const MAX_QUEUED: usize = 1_000;
 
-/// Time between two writes.
-const ROUND: Duration = Duration::from_secs(1);
+/// Time that a batch gathers refusals before it is written.
+const BATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time between two removals of what is too old, and how many each statement removes.
-const PRUNE_EVERY: Duration = Duration::from_mins(10);
-const PRUNED_AT_ONCE: u64 = 1_000;
+/// Time between two removals of old refusals, and how many each statement removes.
+const PRUNE_INTERVAL: Duration = Duration::from_mins(10);
+const PRUNE_BATCH: u64 = 1_000;
 
-/// Longest wait for the last write when the process ends.
-const LAST_WAIT: Duration = Duration::from_secs(3);
+/// Longest wait for the last batch when the process ends.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Takes refusals from the threads that serve.
 pub(crate) struct RefusalRecorder {
@@ -47,33 +47,33 @@ pub(crate) struct RefusalWriter {
 /// Starts the task that writes refusals to `refusals`.
 pub(crate) fn start(refusals: Arc<dyn RefusalRepository>) -> (RefusalRecorder, RefusalWriter) {
     let dropped = catalog::REFUSAL_RECORDS.with(["dropped"]);
-    let (sender, receiver) = mpsc::channel(WAITING);
+    let (sender, receiver) = mpsc::channel(MAX_QUEUED);
     let (finish, finished) = oneshot::channel();
     let writing =
-        Writing { receiver, refusals, kept: catalog::REFUSAL_RECORDS.with(["kept"]), dropped: dropped.clone() };
+        BatchWriter { receiver, refusals, kept: catalog::REFUSAL_RECORDS.with(["kept"]), dropped: dropped.clone() };
     let task = tokio::spawn(writing.run(finished));
     (RefusalRecorder { sender, dropped }, RefusalWriter { finish, task })
 }
 
 impl RefusalWriter {
-    /// Writes the refusals that wait, and ends the task within [`LAST_WAIT`].
+    /// Writes the queued refusals, and ends the task within [`SHUTDOWN_TIMEOUT`].
     pub(crate) async fn finish(self) {
         // If the receiver is gone, the task has ended.
         let _ = self.finish.send(());
-        if timeout(LAST_WAIT, self.task).await.is_err() {
+        if timeout(SHUTDOWN_TIMEOUT, self.task).await.is_err() {
             tracing::warn!("the last refusals are not recorded");
         }
     }
 }
 
-struct Writing {
+struct BatchWriter {
     receiver: mpsc::Receiver<NewRefusal>,
     refusals: Arc<dyn RefusalRepository>,
     kept: CounterHandle,
     dropped: CounterHandle,
 }
 
-impl Writing {
+impl BatchWriter {
     async fn run(mut self, mut finished: oneshot::Receiver<()>) {
         let mut sampler = RefusalSampler::default();
         loop {
@@ -85,7 +85,7 @@ impl Writing {
                 break;
             };
             self.take(&mut sampler, first);
-            let end = Instant::now() + ROUND;
+            let end = Instant::now() + BATCH_INTERVAL;
             let is_last = tokio::select! {
                 () = self.gather(&mut sampler, end) => false,
                 _ = &mut finished => true,
@@ -130,13 +130,13 @@ impl Writing {
 
 /// Removes old refusals periodically.
 pub(crate) async fn prune(refusals: Arc<dyn RefusalRepository>, clock: Arc<dyn Clock>) {
-    let mut ticks = interval(PRUNE_EVERY);
+    let mut ticks = interval(PRUNE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         loop {
-            match refusals.prune(clock.now().minus(KEPT_FOR), PRUNED_AT_ONCE).await {
-                Ok(PRUNED_AT_ONCE) => {}
+            match refusals.prune(clock.now().minus(KEPT_FOR), PRUNE_BATCH).await {
+                Ok(PRUNE_BATCH) => {}
                 Ok(_) => break,
                 Err(error) => {
                     tracing::warn!(error = error_chain(&error), "cannot remove old refusals");
@@ -162,14 +162,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn refusals_are_written_in_rounds_and_at_the_end() {
+    async fn refusals_are_written_in_batches_and_at_the_end() {
         let store = InMemoryStore::new();
         let (recorder, writer) = start(Arc::new(store.clone()));
         recorder.record(from("192.0.2.1"));
         recorder.record(from("192.0.2.1"));
-        tokio::time::sleep(ROUND / 2).await;
+        tokio::time::sleep(BATCH_INTERVAL / 2).await;
         assert_eq!(kept(&store).await, 0);
-        tokio::time::sleep(ROUND).await;
+        tokio::time::sleep(BATCH_INTERVAL).await;
         assert_eq!(kept(&store).await, 2);
         recorder.record(from("192.0.2.2"));
         writer.finish().await;
@@ -181,16 +181,16 @@ mod tests {
         let store = InMemoryStore::new();
         let (recorder, writer) = start(Arc::new(store.clone()));
         store.set_failing(true);
-        for number in 0..10 * WAITING {
+        for number in 0..10 * MAX_QUEUED {
             recorder.record(from(&number.to_string()));
         }
-        tokio::time::sleep(ROUND * 2).await;
+        tokio::time::sleep(BATCH_INTERVAL * 2).await;
         store.set_failing(false);
         assert_eq!(kept(&store).await, 0);
         for _ in 0..100 {
             recorder.record(from("192.0.2.1"));
         }
         writer.finish().await;
-        assert_eq!(kept(&store).await, 20, "a round keeps a few of each owner");
+        assert_eq!(kept(&store).await, 20, "a batch keeps a few of each owner");
     }
 }

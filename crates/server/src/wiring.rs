@@ -50,7 +50,7 @@ fn database_config(section: &DatabaseSection, missing: Missing) -> DatabaseConfi
     DatabaseConfig {
         url: section.url.expose_secret().to_owned(),
         max_connections: section.max_connections,
-        acquire_timeout: DATABASE_TIMEOUT,
+        timeout: DATABASE_TIMEOUT,
         make_missing: missing == Missing::Make,
         sample_every: section.sample_every,
     }

@@ -3,7 +3,7 @@
 
 use super::SqlFleetRegistry;
 use super::batch::{find_in, put};
-use super::keys::{find_organization, find_user, user_record};
+use super::keys::{find_organization, find_user, marked_user_record, user_record};
 use super::record;
 use super::records::{Record, organization_name};
 use crate::convert::Owner;
@@ -13,7 +13,8 @@ use async_trait::async_trait;
 use domain::access::CredentialDigest;
 use domain::error::StoreError;
 use domain::fleet::{
-    FleetAuthor, FleetConflict, FleetRecord, KeyId, KeyRegistry, RecordRegistry, RegisteredKey, RegistryError,
+    FleetAuthor, FleetConflict, FleetRecord, KeyFilter, KeyId, KeyIdPrefix, KeyRegistry, RecordRegistry, RegisteredKey,
+    RegistryError,
 };
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
@@ -83,7 +84,8 @@ impl RecordRegistry for SqlFleetRegistry {
 
 #[async_trait]
 impl KeyRegistry for SqlFleetRegistry {
-    async fn list(&self, organization: Option<String>) -> Result<Vec<RegisteredKey>, RegistryError> {
+    async fn list(&self, filter: KeyFilter) -> Result<Vec<RegisteredKey>, RegistryError> {
+        let KeyFilter { organization, user, id } = filter;
         let only = match organization {
             Some(name) => {
                 let find = organization::Entity::find().filter(organization::Column::Name.eq(&*name));
@@ -95,7 +97,9 @@ impl KeyRegistry for SqlFleetRegistry {
         };
         let select = mis_key::Entity::find()
             .find_also_related(user_account::Entity)
-            .apply_if(only, |select, id| select.filter(user_account::Column::OrganizationId.eq(id)));
+            .apply_if(only, |select, id| select.filter(user_account::Column::OrganizationId.eq(id)))
+            .apply_if(user, |select, user| select.filter(user_account::Column::Name.eq(user)))
+            .apply_if(id, |select, id| select.filter(has_id(&id)));
         let keys = self.db.read(select.all(&self.db.reads)).await?;
         let organizations = self.db.read(organization::Entity::find().all(&self.db.reads)).await?;
         let names: BTreeMap<i64, String> = organizations.into_iter().map(|row| (row.id, row.name)).collect();
@@ -103,12 +107,12 @@ impl KeyRegistry for SqlFleetRegistry {
         for (key, user) in keys {
             let digest = <[u8; 32]>::try_from(key.digest).ok();
             let id = KeyId::from_digest(Owner { what: "key", id: &key.user_id }.need(digest)?);
-            let (organization, user) =
-                user.map(|user| (names.get(&user.organization_id).cloned(), user.name)).unwrap_or_default();
+            let user = Owner { what: "key", id: &id }.need(user)?;
             listed.push(RegisteredKey {
                 id,
-                organization: organization.unwrap_or_default(),
-                user,
+                organization: names.get(&user.organization_id).cloned().unwrap_or_default(),
+                user: user.name,
+                is_user_retired: user.retired_at.is_some(),
                 issued: Timestamp::from_micros(key.issued_at),
                 last_used: key.last_used_at.map(Timestamp::from_micros),
                 revoked: key.revoked_at.map(Timestamp::from_micros),
@@ -168,9 +172,9 @@ async fn rename_user(
         .filter(user_account::Column::Name.eq(new_name))
         .one(db)
         .await?;
-    if other.is_some_and(|other| other.id != user.id) {
-        let [record, other] = [name, new_name].map(|name| user_record(organization, name));
-        return Err(FleetConflict::NameTaken { record, other }.into());
+    if let Some(other) = other.filter(|other| other.id != user.id) {
+        let record = user_record(organization, name);
+        return Err(FleetConflict::NameTaken { record, other: marked_user_record(organization, &other) }.into());
     }
     let update = user_account::Entity::update_many()
         .col_expr(user_account::Column::Name, Expr::value(new_name))
@@ -235,18 +239,19 @@ where
     Ok(Some(true))
 }
 
+/// The condition that the id of a key begins so.
+fn has_id(id: &KeyIdPrefix) -> Expr {
+    let [first, last] = id.digests().map(Vec::from);
+    mis_key::Column::Digest.between(first, last)
+}
+
 async fn revoke(
     db: &DatabaseTransaction,
     id: KeyId,
     now: Timestamp,
     author: Option<&FleetAuthor>,
 ) -> Result<bool, FleetChangeError> {
-    let (first, last) = id.digests();
-    let found = mis_key::Entity::find()
-        .filter(mis_key::Column::Digest.gte(first.to_vec()))
-        .filter(mis_key::Column::Digest.lte(last.to_vec()))
-        .one(db)
-        .await?;
+    let found = mis_key::Entity::find().filter(has_id(&id.into())).one(db).await?;
     let Some(key) = found else {
         return Err(FleetConflict::NotFound { record: format!("key {id}") }.into());
     };

@@ -27,21 +27,27 @@ pub(super) async fn apply(
         let id = ids[&organization.name];
         let users = register_users(db, id, organization, &mut applied).await?;
         keys::register(db, organization, &users, new_keys, now, &mut applied).await?;
-        let retired = [
-            computers::register_computers(db, id, &organization.computers, &users.numbers).await?,
+        let mut retired: HashSet<FleetRecord> = users.retired.into_iter().map(FleetRecord::User).collect();
+        retired.extend(retired_targets(db, id, organization).await?);
+        let left = [
+            computers::register_computers(db, id, &organization.computers, &users.numbers, &mut applied).await?,
             register_devices(db, id, organization).await?,
             register_queues(db, id, organization).await?,
             register_jobs(db, id, organization).await?,
         ];
-        let retired = retired.into_iter().flatten().map(|record| (organization.name.clone(), record));
-        applied.retired.extend(retired);
+        let left: Vec<FleetRecord> = left.into_iter().flatten().collect();
+        let name = &organization.name;
+        let relations = organization.relations().into_iter();
+        let relations = relations.filter(|(record, target)| retired.contains(target) && !left.contains(record));
+        applied.retired_targets.extend(relations.map(|(record, target)| (name.clone(), record, target)));
+        applied.retired.extend(left.into_iter().map(|record| (name.clone(), record)));
     }
     applied.issued.sort_by_key(|issued| new_keys.iter().position(|key| key == issued));
     Ok(applied)
 }
 
 /// Registers the organizations and locks their rows, in the order of their names: what is read of
-/// them from here on is changed by nobody else, and two processes never wait for each other.
+/// them from here on no other process changes, and two processes never wait for each other.
 async fn register_organizations(
     db: &impl ConnectionTrait,
     named: &[FleetOrganization],
@@ -145,6 +151,28 @@ async fn register_jobs(
         named.iter().filter(is_live).filter_map(|job| job.uses.as_deref().map(|uses| (job.guid.as_uuid(), uses)));
     uses::replace(db, id, job::Model::WORD, uses).await?;
     Ok(retired)
+}
+
+/// The retired devices and queues that a file refers to.
+async fn retired_targets(
+    db: &impl ConnectionTrait,
+    id: i64,
+    organization: &FleetOrganization,
+) -> Result<Vec<FleetRecord>, DbErr> {
+    let devices = organization.queues.iter().filter_map(|queue| queue.device).map(DeviceGuid::as_uuid);
+    let queues = organization.jobs.iter().filter_map(|job| job.queue).map(QueueGuid::as_uuid);
+    let mut retired = retired_of::<device::Entity>(db, id, devices.collect()).await?;
+    retired.extend(retired_of::<queue::Entity>(db, id, queues.collect()).await?);
+    Ok(retired)
+}
+
+async fn retired_of<E>(db: &impl ConnectionTrait, id: i64, guids: Vec<Uuid>) -> Result<Vec<FleetRecord>, DbErr>
+where
+    E: EntityTrait,
+    E::Model: Record<Entity = E>,
+{
+    let retired = E::find().filter(E::Model::is_of(id)).filter(E::Model::RETIRED.is_not_null());
+    Ok(find_in(db, retired, E::Model::GUID, guids).await?.iter().map(Record::record).collect())
 }
 
 /// Refuses relations (record, target) to what isn't registered under this organization.

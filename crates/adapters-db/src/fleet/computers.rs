@@ -2,15 +2,15 @@
 //! (decision A1).
 
 use super::batch::{delete_in, find_in, put};
-use super::records::{Record, organization_name, record_name, register, set};
+use super::records::{Record, organization_name, record_name, register, removed, set};
 use crate::entity::{computer, hardware_hash};
 use crate::error::FleetChangeError;
-use domain::fleet::{Computer, Fleet, FleetConflict, FleetRecord, Secret};
+use domain::fleet::{Applied, Computer, Fleet, FleetConflict, FleetRecord, Secret};
 use domain::guid::ComputerGuid;
 use domain::text::Folded;
 use sea_orm::ActiveValue::Set;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ConnectionTrait, DbErr, EntityTrait};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -20,6 +20,7 @@ pub(super) async fn register_computers(
     organization: i64,
     named: &[Computer],
     users: &HashMap<String, i64>,
+    applied: &mut Applied,
 ) -> Result<Vec<FleetRecord>, FleetChangeError> {
     let is_unknown = |computer: &&Computer| computer.user.as_ref().is_some_and(|user| !users.contains_key(user));
     if let Some(computer) = named.iter().find(is_unknown) {
@@ -44,7 +45,7 @@ pub(super) async fn register_computers(
     )
     .await?;
     let is_live = |computer: &&Computer| !retired.contains(&FleetRecord::Computer(computer.guid));
-    register_hashes(db, named.iter().filter(is_live)).await?;
+    register_hashes(db, named.iter().filter(is_live), applied).await?;
     Ok(retired)
 }
 
@@ -59,6 +60,7 @@ pub(super) async fn hashes(db: &impl ConnectionTrait, fleet: &Fleet) -> Result<H
 async fn register_hashes<'a>(
     db: &impl ConnectionTrait,
     named: impl Iterator<Item = &'a Computer>,
+    applied: &mut Applied,
 ) -> Result<(), FleetChangeError> {
     use hardware_hash::{ActiveModel, Column, Entity};
     let digest = |computer: &Computer| computer.hardware_hash.as_ref().map(Secret::digest);
@@ -78,6 +80,7 @@ async fn register_hashes<'a>(
     // All that change give theirs up before any takes its new one: computers may exchange them.
     let guids = changed.iter().map(|(guid, _)| **guid);
     delete_in(db, Entity::delete_many(), Column::ComputerGuid, guids).await?;
+    applied.hashes_taken_over.extend(release_retired(db, &changed).await?);
     let row =
         |(guid, digest): &(&Uuid, &Vec<u8>)| ActiveModel { digest: Set((*digest).clone()), computer_guid: Set(**guid) };
     let rows: Vec<_> = changed.iter().map(row).collect();
@@ -88,13 +91,38 @@ async fn register_hashes<'a>(
     };
     let other = Entity::find_by_id(digest.clone()).find_also_related(computer::Entity).one(db).await?;
     let other = match other.and_then(|(_, computer)| computer) {
-        Some(other) => {
-            let organization = organization_name(db, other.organization_id).await?;
-            format!("{} \"{}\" of \"{organization}\"", name(other.guid), other.name)
-        }
+        Some(other) => shown(db, &other).await?,
         None => "another computer".to_owned(),
     };
     Err(taken(*guid, other))
+}
+
+/// Deletes those of the hashes that retired computers have: what is removed doesn't keep a computer that is used again from
+/// being registered anew. Returns who takes over whose.
+async fn release_retired(
+    db: &impl ConnectionTrait,
+    given: &[(&Uuid, &Vec<u8>)],
+) -> Result<Vec<(String, String)>, DbErr> {
+    use hardware_hash::{Column, Entity};
+    let held = find_in(db, Entity::find(), Column::Digest, given.iter().map(|(_, digest)| (*digest).clone())).await?;
+    let retired = computer::Entity::find().filter(computer::Column::RetiredAt.is_not_null());
+    let holders = held.iter().map(|row| row.computer_guid);
+    let retired = find_in(db, retired, computer::Column::Guid, holders).await?;
+    let mut released = Vec::new();
+    for (guid, digest) in given {
+        let holder = held.iter().find(|row| row.digest == **digest).map(|row| row.computer_guid);
+        if let Some(former) = retired.iter().find(|former| Some(former.guid) == holder) {
+            released.push((name(**guid), shown(db, former).await?));
+        }
+    }
+    delete_in(db, Entity::delete_many(), Column::ComputerGuid, retired.iter().map(|former| former.guid)).await?;
+    Ok(released)
+}
+
+async fn shown(db: &impl ConnectionTrait, computer: &computer::Model) -> Result<String, DbErr> {
+    let organization = organization_name(db, computer.organization_id).await?;
+    let mark = removed(computer.is_retired());
+    Ok(format!("{} \"{}\" of \"{organization}\"{mark}", name(computer.guid), computer.name))
 }
 
 fn name(guid: Uuid) -> String {

@@ -2,7 +2,7 @@
 //! (decisions A1, A6).
 
 use super::batch::{find_in, put};
-use super::records::organization_name;
+use super::records::{organization_name, removed};
 use super::users::Users;
 use crate::entity::{mis_key, organization, user_account};
 use crate::error::FleetChangeError;
@@ -98,11 +98,16 @@ pub(super) fn user_record(organization: &str, user: &str) -> String {
     format!("user \"{user}\" of \"{organization}\"")
 }
 
+/// The same with a mark where the user is retired.
+pub(super) fn marked_user_record(organization: &str, user: &user_account::Model) -> String {
+    format!("{}{}", user_record(organization, &user.name), removed(user.retired_at.is_some()))
+}
+
 /// That the key of `record` belongs to the user of this number.
 async fn taken(db: &impl ConnectionTrait, record: String, holder: i64) -> Result<FleetChangeError, DbErr> {
     let holder = user_account::Entity::find_by_id(holder).one(db).await?;
     let other = match holder {
-        Some(holder) => user_record(&organization_name(db, holder.organization_id).await?, &holder.name),
+        Some(holder) => marked_user_record(&organization_name(db, holder.organization_id).await?, &holder),
         None => "another user".to_owned(),
     };
     Ok(FleetConflict::CredentialTaken { credential: "MisKey", record, other }.into())

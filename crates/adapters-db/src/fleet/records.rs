@@ -96,6 +96,11 @@ pub(super) fn record_name(word: &str, guid: Uuid) -> String {
     format!("{word} {}", guid.as_hyphenated())
 }
 
+/// How conflicts mark a record that is retired.
+pub(super) fn removed(is_retired: bool) -> &'static str {
+    if is_retired { " (removed)" } else { "" }
+}
+
 /// Replaces a registered value by the one that the file gives, if any.
 pub(super) fn set(registered: &mut String, given: Option<&String>) {
     if let Some(given) = given {
@@ -158,7 +163,8 @@ where
 /// That another organization has registered the record.
 async fn other_organization<M: Record>(db: &impl ConnectionTrait, other: &M) -> Result<FleetChangeError, DbErr> {
     let record = record_name(M::WORD, other.guid());
-    let other = format!("\"{}\" of \"{}\"", other.name(), organization_name(db, other.organization()).await?);
+    let organization = organization_name(db, other.organization()).await?;
+    let other = format!("\"{}\" of \"{organization}\"{}", other.name(), removed(other.is_retired()));
     Ok(FleetConflict::OtherOrganization { record, other }.into())
 }
 

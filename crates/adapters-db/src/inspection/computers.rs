@@ -91,6 +91,7 @@ impl Pages for Scan {
             name: row.computer.name,
             serial_number: row.computer.serial_number,
             user: row.user.map(|user| user.name),
+            is_retired: row.computer.retired_at.is_some(),
             last_log_entry: entries.remove(&row.computer.guid),
             last_crash_report: reports.remove(&row.computer.guid),
         };

@@ -208,6 +208,7 @@ pub(crate) fn matching(
         ])
         .apply_if(organization, |select, organization| select.filter(Column::OrganizationId.eq(organization.0)))
         .apply_if(filter.from, |select, from| select.filter(Column::ReceivedAt.gte(from.as_micros())))
+        .apply_if(filter.computer_guid, |select, computer| select.filter(Column::ComputerGuid.eq(computer.as_uuid())))
         .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())));
     texts.iter().fold(select, |select, text| select.apply_if(text.condition.necessary.clone(), QueryFilter::filter))
 }

@@ -167,10 +167,13 @@ macro_rules! store_contract {
                     what_is_retired_holds_no_resource,
                     what_is_retired_is_shown_and_left_alone_by_a_file,
                     a_retired_user_gets_no_key,
+                    the_hardware_hash_of_a_retired_computer_can_be_taken_over,
+                    relations_to_what_is_retired_are_reported,
                     only_own_records_are_retired,
                 }
                 key_registry {
                     keys_are_listed_by_organization_user_and_age,
+                    keys_are_found_by_user_and_by_the_beginning_of_their_id,
                     one_key_is_revoked_and_the_other_stays_valid,
                     the_last_use_of_a_key_is_kept,
                 }
@@ -201,6 +204,7 @@ macro_rules! store_contract {
                     one_key_for_two_users_of_a_file_is_a_conflict,
                     a_relation_to_an_unknown_record_is_a_conflict,
                     relations_within_a_file_are_no_conflict,
+                    a_conflict_with_what_is_retired_says_so,
                 }
                 fleet_keys {
                     a_user_without_a_key_is_issued_the_new_one,
@@ -271,6 +275,7 @@ macro_rules! store_contract {
                     an_entry_is_shown_with_its_time_of_receipt,
                     entries_of_several_organizations_are_in_one_order,
                     filters_hold_for_every_organization,
+                    the_entries_of_a_renamed_computer_are_found_by_its_guid,
                     a_list_over_thousands_of_entries_is_whole_and_in_order,
                     a_follower_is_given_what_is_added_after_it_began,
                     a_follower_is_given_what_matches,
@@ -328,9 +333,9 @@ macro_rules! store_contract {
                     no_more_discarded_blobs_are_named_than_asked_for,
                     forgotten_blobs_are_no_longer_named,
                     a_blob_discarded_twice_is_named_once,
+                    postponed_blobs_are_named_last,
                     lists_of_any_length_are_taken,
                     referenced_and_discarded_blobs_are_known,
-                    five_hundred_keys_are_asked_for_at_once,
                     every_claim_of_a_record_is_referenced,
                     thousands_of_claims_are_all_referenced,
                     a_claim_is_current_until_its_record_changes,

@@ -5,7 +5,7 @@ use super::scene::two_organizations;
 use super::{Kept, Stores};
 use crate::access::CredentialDigest;
 use crate::fleet::{
-    Computer, Device, Fleet, FleetConflict, FleetOrganization, Job, Queue, RegistryError, Secret, User,
+    Computer, Device, Fleet, FleetConflict, FleetOrganization, FleetRecord, Job, Queue, RegistryError, Secret, User,
 };
 use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid};
 use crate::testing::{ACME, ACME_HASH, ANN_KEY, BOB_KEY, ZENITH, acme_records, at, numbered, zenith_records};
@@ -164,6 +164,29 @@ pub async fn relations_within_a_file_are_no_conflict(stores: &Stores) -> Kept {
     let related = |guid| exported.organizations[0].queues.iter().find(|queue| queue.guid == guid)?.device;
     assert_eq!(related(QueueGuid::from(first)), Some(device.into()));
     assert_eq!(related(QueueGuid::from(second)), Some(zenith_records().device));
+    Ok(())
+}
+
+/// So that the operator looks for it among the removed ones.
+pub async fn a_conflict_with_what_is_retired_says_so(stores: &Stores) -> Kept {
+    two_organizations(stores).await?;
+    let own = acme_records();
+    let ann = FleetRecord::User("Ann".to_owned());
+    let retired = [FleetRecord::Computer(own.computer), FleetRecord::Queue(own.queue), ann];
+    for record in &retired {
+        stores.records.set_retired(ACME, record, Some(at(1))).await?;
+    }
+    let max = User { name: "Max".to_owned(), mis_key: Some(Secret::new(ANN_KEY.to_owned())) };
+    for (organization, other) in [
+        (FleetOrganization { computers: vec![computer(own.computer)], ..zenith() }, "\"RIP-01\" of \"Acme Print\""),
+        (FleetOrganization { queues: vec![queue(own.queue, None)], ..zenith() }, "\"Banner\" of \"Acme Print\""),
+        (FleetOrganization { users: vec![max], ..zenith() }, "user \"Ann\" of \"Acme Print\""),
+    ] {
+        let conflict = conflict(stores, &Fleet { organizations: vec![organization] }).await?.to_string();
+        assert!(conflict.contains(&format!("{other} (removed)")), "{conflict}");
+    }
+    let taken = stores.records.rename_user(ACME, "Bob", "Ann").await;
+    assert!(taken.is_err_and(|taken| taken.to_string().contains("user \"Ann\" of \"Acme Print\" (removed)")));
     Ok(())
 }
 

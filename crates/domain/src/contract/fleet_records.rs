@@ -8,8 +8,11 @@ use crate::error::StoreError;
 use crate::fleet::{
     Computer, Fleet, FleetConflict, FleetOrganization, FleetRecord, NewKey, RegistryError, Secret, User,
 };
+use crate::guid::ComputerGuid;
 use crate::resource::{DeleteOutcome, NewResource, Preconditions};
-use crate::testing::{ACME, ACME_HASH, ANN_KEY, BOB_KEY, ZENITH, a_fleet, a_resource, acme_records, at, resource_guid};
+use crate::testing::{
+    ACME, ACME_HASH, ANN_KEY, BOB_KEY, ZENITH, a_fleet, a_resource, acme_records, at, numbered, resource_guid,
+};
 use futures_util::TryStreamExt;
 
 const NEW_NAME: &str = "Acme Print & Sons";
@@ -186,6 +189,58 @@ pub async fn a_retired_user_gets_no_key(stores: &Stores) -> Kept {
     assert!(matches!(refused, Err(RegistryError::Conflict(FleetConflict::Retired { .. }))), "{refused:?}");
     let applied = stores.fleet_registry.apply(&fleet, &[key], at(2)).await?;
     assert_eq!(applied.issued, []);
+    Ok(())
+}
+
+/// A used computer is registered anew, by whichever organization has it now (decision A1).
+pub async fn the_hardware_hash_of_a_retired_computer_can_be_taken_over(stores: &Stores) -> Kept {
+    let (_, zenith) = two_organizations(stores).await?;
+    let (old, new) = (acme_records().computer, ComputerGuid::from(numbered(1)));
+    stores.records.set_retired(ACME, &FleetRecord::Computer(old), Some(at(1))).await?;
+    let computer = Computer {
+        guid: new,
+        name: None,
+        hardware_hash: Some(Secret::new(ACME_HASH.to_owned())),
+        serial_number: Some("SN-9".to_owned()),
+        user: None,
+    };
+    let organization =
+        FleetOrganization { name: ZENITH.to_owned(), computers: vec![computer], ..FleetOrganization::default() };
+    let fleet = Fleet { organizations: vec![organization] };
+    let expected = [(format!("computer {new}"), format!("computer {old} \"RIP-01\" of \"{ACME}\" (removed)"))];
+    assert_eq!(stores.fleet_registry.preview(&fleet, &[], at(2)).await?.applied.hashes_taken_over, expected);
+    assert_eq!(stores.fleet_registry.apply(&fleet, &[], at(2)).await?.hashes_taken_over, expected);
+    let holder = async || {
+        let found = stores.credentials.find_computer(CredentialDigest::of(ACME_HASH)).await?;
+        Ok::<_, StoreError>(found.map(|found| (found.organization, found.computer.guid)))
+    };
+    assert!(at_last(async || Ok(holder().await? == Some((zenith, new)))).await?, "{:?}", holder().await?);
+    // The old one has no hash when it is brought back; the new one keeps it.
+    stores.records.set_retired(ACME, &FleetRecord::Computer(old), None).await?;
+    let applied = stores.fleet_registry.apply(&fleet, &[], at(3)).await?;
+    assert_eq!(applied.hashes_taken_over, []);
+    assert_eq!(holder().await?, Some((zenith, new)));
+    Ok(())
+}
+
+/// They take effect when the target is brought back. A relation of what is retired itself is not worth a word.
+pub async fn relations_to_what_is_retired_are_reported(stores: &Stores) -> Kept {
+    two_organizations(stores).await?;
+    let own = acme_records();
+    let [computer, device, queue, job] = records();
+    let ann = FleetRecord::User("Ann".to_owned());
+    let reported =
+        async || Ok::<_, RegistryError>(stores.fleet_registry.apply(&a_fleet(), &[], at(2)).await?.retired_targets);
+    assert_eq!(reported().await?, []);
+    for target in [&ann, &device] {
+        stores.records.set_retired(ACME, target, Some(at(1))).await?;
+    }
+    let relation = |record: &FleetRecord, target: &FleetRecord| (ACME.to_owned(), record.clone(), target.clone());
+    assert_eq!(reported().await?, [relation(&computer, &ann), relation(&queue, &device)]);
+    stores.records.set_retired(ACME, &queue, Some(at(1))).await?;
+    assert_eq!(reported().await?, [relation(&computer, &ann), relation(&job, &queue)]);
+    let acme = organization(stores).await?;
+    assert_eq!(acme.queues[0].device, Some(own.device), "it stays registered");
     Ok(())
 }
 

@@ -5,11 +5,11 @@ use super::{Kept, Stores};
 use crate::caller::OrganizationId;
 use crate::crash_report::NewCrashReport;
 use crate::error::StoreError;
-use crate::fleet::{Computer, FleetOrganization};
+use crate::fleet::{Computer, FleetOrganization, FleetRecord};
 use crate::guid::ComputerGuid;
 use crate::inspection::{InspectedComputer, LastSeen};
 use crate::log_entry::NewLogEntry;
-use crate::testing::{ACME_SERIAL, a_crash_report, a_log_entry, acme_records, at, numbered, zenith_records};
+use crate::testing::{ACME, ACME_SERIAL, a_crash_report, a_log_entry, acme_records, at, numbered, zenith_records};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 
@@ -21,11 +21,15 @@ pub async fn computers_are_listed_with_user_and_serial_number(stores: &Stores) -
         name: "RIP-01".to_owned(),
         serial_number: Some(ACME_SERIAL.to_owned()),
         user: Some("Ann".to_owned()),
+        is_retired: false,
         last_log_entry: None,
         last_crash_report: None,
     };
     assert_eq!(expected.last_seen(), None);
     assert_eq!(computers(stores, acme).await?, [expected]);
+    let computer = FleetRecord::Computer(acme_records().computer);
+    stores.records.set_retired(ACME, &computer, Some(at(1))).await?;
+    assert!(computers(stores, acme).await?[0].is_retired);
     Ok(())
 }
 

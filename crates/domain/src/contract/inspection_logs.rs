@@ -4,9 +4,10 @@ use super::scene::{TEXTS, organizations, shuffled, two_organizations};
 use super::{Kept, Stores};
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
+use crate::guid::ComputerGuid;
 use crate::inspection::{InspectedLogEntry, LogFollower};
 use crate::log_entry::{ListedLogEntry, LogFilter, LogType, NewLogEntry, Pattern};
-use crate::testing::{a_log_entry, at};
+use crate::testing::{a_log_entry, at, numbered};
 use crate::timestamp::Timestamp;
 use futures_util::TryStreamExt;
 use futures_util::future::{join, try_join_all};
@@ -71,6 +72,26 @@ pub async fn filters_hold_for_every_organization(stores: &Stores) -> Kept {
     assert_eq!(descriptions(listed(stores, &ids, user("b*")).await?), ["7", "6", "3", "2"]);
     let both = LogFilter { from: Some(at(1)), to: Some(at(5)), ..user("ANN") };
     assert_eq!(descriptions(listed(stores, &ids, both).await?), ["5", "4", "1"]);
+    Ok(())
+}
+
+/// A computer's entries are found whatever its name was when it sent them; a follower finds them too.
+pub async fn the_entries_of_a_renamed_computer_are_found_by_its_guid(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let (computer, other) = (ComputerGuid::from(numbered(1)), ComputerGuid::from(numbered(2)));
+    let filter = || LogFilter { computer_guid: Some(computer), ..LogFilter::default() };
+    let mut follower = stores.inspection.follow_log(None, filter()).await?;
+    let sent =
+        [(acme, "RIP-01", computer), (acme, "RIP-01", other), (acme, "Proofer", computer), (zenith, "X", computer)];
+    for (second, (id, name, computer_guid)) in (0..).zip(sent) {
+        let (received, description) = (at(second), second.to_string());
+        let entry = NewLogEntry { received, computer: name.to_owned(), computer_guid, ..a_log_entry(&description) };
+        stores.logs.add(id, entry).await?;
+    }
+    assert_eq!(descriptions(listed(stores, &[acme], filter()).await?), ["2", "0"]);
+    assert_eq!(descriptions(all_new(&mut *follower).await?), ["0", "2", "3"]);
+    let named = LogFilter { computer: Some(Pattern::new("proofer")), ..filter() };
+    assert_eq!(descriptions(listed(stores, &[acme, zenith], named).await?), ["2"]);
     Ok(())
 }
 

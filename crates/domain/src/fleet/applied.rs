@@ -29,6 +29,12 @@ pub struct Applied {
     pub keys_left_out: Vec<(String, String)>,
     /// Records (organization, record) that were left as they are, because they are retired.
     pub retired: Vec<(String, FleetRecord)>,
+    /// Relations (organization, record, target) to retired records: they are registered, and take effect when the target is
+    /// brought back.
+    pub retired_targets: Vec<(String, FleetRecord, FleetRecord)>,
+    /// Computers that took over the hardware hash of a retired one, which has none now: both as [`super::FleetConflict`]
+    /// names them.
+    pub hashes_taken_over: Vec<(String, String)>,
     /// Organizations and users that are new, and look like others.
     pub similar_names: Vec<SimilarName>,
 }

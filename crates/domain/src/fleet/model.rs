@@ -41,6 +41,16 @@ pub struct FleetOrganization {
 }
 
 impl FleetOrganization {
+    /// The relations between records that it names: record and target.
+    #[must_use]
+    pub fn relations(&self) -> Vec<(FleetRecord, FleetRecord)> {
+        let user = |it: &Computer| Some((FleetRecord::Computer(it.guid), FleetRecord::User(it.user.clone()?)));
+        let device = |it: &Queue| Some((FleetRecord::Queue(it.guid), FleetRecord::Device(it.device?)));
+        let queue = |it: &Job| Some((FleetRecord::Job(it.guid), FleetRecord::Queue(it.queue?)));
+        let computers = self.computers.iter().filter_map(user);
+        computers.chain(self.queues.iter().filter_map(device)).chain(self.jobs.iter().filter_map(queue)).collect()
+    }
+
     /// Without the records that are retired, and without relations to them.
     #[must_use]
     pub(super) fn without_retired(mut self) -> Self {

@@ -14,7 +14,8 @@ pub trait FleetRegistry: Send + Sync + 'static {
     /// Adds what is missing, updates names and relations, removes nothing (decision O2). `uses` of a
     /// queue or job replaces its former one where it is given. A user without any key, a revoked one
     /// included, gets the one that `fleet` brings, else the one that `new_keys` holds for it
-    /// (decision A6). Retired records are left as they are. MUST report these, and a new organization or user whose name
+    /// (decision A6). Retired records are left as they are; the hardware hash of one is given to another computer that
+    /// the file names with it. MUST report both, relations to retired records, and a new organization or user whose name
     /// differs from a registered one by case only.
     async fn apply(&self, fleet: &Fleet, new_keys: &[NewKey], now: Timestamp) -> Result<Applied, RegistryError>;
 
@@ -55,7 +56,7 @@ pub enum FleetConflict {
     /// is what is registered, such as `"RIP-02" of "Zenith Media"`.
     #[error("{record} is registered under another organization, as {other}")]
     OtherOrganization { record: String, other: String },
-    /// A hardware hash or key that is in use elsewhere: `record` is what the file names, `other` is what has it.
+    /// A hardware hash or key that is in use elsewhere, or a key of a retired user: `record` is what the file names, `other` is what has it.
     #[error("the {credential} of {record} is registered for {other} already")]
     CredentialTaken { credential: &'static str, record: String, other: String },
     /// A name that another organization or user has.

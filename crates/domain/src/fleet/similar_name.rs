@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_pair_is_told_once_and_only_of_what_was_added() {
+    fn each_pair_is_reported_once_and_only_of_what_was_added() {
         let all = ["Ann", "ann", "ANN", "Bob", "bob", "Zoe"].map(str::to_owned);
         let output = |added: &[&str]| -> Vec<String> {
             let found = SimilarName::among(&added.iter().copied().collect(), &all, Some("Acme Print"));

@@ -44,6 +44,7 @@ pub struct InspectedComputer {
     pub serial_number: Option<String>,
     /// The user to whom it is assigned.
     pub user: Option<String>,
+    pub is_retired: bool,
     /// The newest log entry that it sent under its present name.
     pub last_log_entry: Option<LastSeen>,
     /// The newest crash report that it sent.

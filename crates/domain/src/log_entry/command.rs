@@ -98,6 +98,7 @@ impl LogFilter {
             source: pattern(input.source),
             version: pattern(input.version),
             computer: pattern(input.computer),
+            computer_guid: None,
             log_type: log_type(input.log_type)?,
         };
         if filter == Self::default() {

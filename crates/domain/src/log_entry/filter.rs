@@ -1,6 +1,7 @@
 //! The filters of a log list (interface 4.9, decisions L5–L7).
 
 use super::LogType;
+use crate::guid::ComputerGuid;
 use crate::text::Folded;
 use crate::timestamp::Timestamp;
 
@@ -12,6 +13,8 @@ pub struct LogFilter {
     pub source: Option<Pattern>,
     pub version: Option<Pattern>,
     pub computer: Option<Pattern>,
+    /// The computer that sent the entry, whatever its name was; clients can't ask for it.
+    pub computer_guid: Option<ComputerGuid>,
     /// Inclusive (decision L6).
     pub from: Option<Timestamp>,
     /// Inclusive (decision L6).

@@ -27,6 +27,19 @@ pub fn is_recorded(reason: Reason) -> bool {
     !matches!(reason, Reason::PmmNotFound | Reason::PreconditionFailed | Reason::Overloaded)
 }
 
+/// The codes of refusals that no use case knows: those of the path and the method.
+pub const PATH_UNKNOWN: &str = "path_unknown";
+pub const METHOD_NOT_ALLOWED: &str = "method_not_allowed";
+
+/// The codes that recorded refusals may have, in order.
+#[must_use]
+pub fn recorded_codes() -> Vec<&'static str> {
+    let reasons = Reason::ALL.iter().filter(|reason| is_recorded(**reason)).map(|reason| reason.code());
+    let mut codes: Vec<_> = reasons.chain([PATH_UNKNOWN, METHOD_NOT_ALLOWED]).collect();
+    codes.sort_unstable();
+    codes
+}
+
 /// The owner of a refusal. Of each owner the newest refusals are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Owner {

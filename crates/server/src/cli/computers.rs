@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::listing::{Listing, Record, json_line};
-use super::lookup::{Computers, Organizations};
+use super::lookup::{Kind, Organizations, Records};
 use super::output::Out;
 use super::query::{self, Limit, QueryOptions};
 use super::table::{Cell, Column};
@@ -22,6 +22,8 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// A computer is last seen at its newest stored log entry or crash report: other requests aren't recorded. Log entries count
+/// if the computer sent them under its present name.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ComputersArguments {
@@ -65,8 +67,8 @@ pub(super) async fn run(config: &Config, asked: ComputersArguments) -> Result<Ex
             return list(&inspection, &asked.list, now, out).await;
         };
         let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
-        let computers = Computers::read(&wiring::fleet_service(database), &organizations).await?;
-        let guid = computers.named(&asked.computer)?.guid;
+        let computers = Records::read(&wiring::fleet_service(database), &organizations, Kind::Computer).await?;
+        let guid = computers.named(&asked.computer)?.guid.into();
         let mut found = pin!(all(&inspection, &organizations, now).try_filter(|it| ready(it.computer.guid == guid)));
         let found = found.try_next().await?.context("the computer was removed meanwhile")?;
         let filter = RefusalFilter { computer: Some(guid), ..RefusalFilter::default() };
@@ -122,7 +124,7 @@ impl Record for ComputerRecord {
         let seen = computer.last_seen();
         vec![
             Cell::new(organization),
-            Cell::new(&computer.name),
+            Cell::named(&computer.name, computer.is_retired),
             Cell::new(computer.user.as_deref().unwrap_or_default()),
             Cell::new(seen.map_or_else(|| "-".to_owned(), |seen| age(seen.at, *now))),
             Cell::new(seen.map_or("-", |seen| &seen.application_version)),
@@ -139,6 +141,7 @@ impl Record for ComputerRecord {
             "organization": organization,
             "computer": computer.guid.to_string(),
             "name": computer.name,
+            "removed": computer.is_retired,
             "user": computer.user,
             "serial_number": computer.serial_number,
             "last_seen": seen.map(|seen| seen.at.precise()),
@@ -170,6 +173,7 @@ impl ComputerRecord {
             ("Organization", organization.clone()),
             ("User", computer.user.clone().unwrap_or_default()),
             ("SerialNumber", computer.serial_number.clone().unwrap_or_default()),
+            ("Removed", if computer.is_retired { "yes".to_owned() } else { String::new() }),
             ("Last seen", last(computer.last_seen())),
             ("Version", computer.last_seen().map(|seen| seen.application_version.clone()).unwrap_or_default()),
             ("Last log entry", last(computer.last_log_entry.as_ref())),
@@ -190,7 +194,7 @@ impl ComputerRecord {
 mod tests {
     use super::*;
     use crate::cli::table::Screen;
-    use domain::fleet::FleetRegistry;
+    use domain::fleet::{FleetRecord, FleetRegistry, RecordRegistry};
     use domain::log_entry::{LogRepository, NewLogEntry};
     use domain::testing::{ACME, InMemoryStore, a_fleet, a_log_entry, acme_records, at};
 
@@ -204,7 +208,7 @@ mod tests {
     async fn store() -> InMemoryStore {
         let store = InMemoryStore::new();
         store.apply(&a_fleet(), &[], at(0)).await.unwrap();
-        let acme = store.organizations(Some(ACME.to_owned())).await.unwrap()[0].id;
+        let acme = Organizations::read(&store, Some(ACME)).await.unwrap().ids()[0];
         let entry = NewLogEntry {
             computer_guid: acme_records().computer,
             application_version: "9.\u{1b}2".to_owned(),
@@ -224,6 +228,9 @@ mod tests {
         assert_eq!(words(&lines[2])[2..5], ["RIP-02", "-", "-"], "{lines:?}");
         let narrow = listed(&store, &List::default(), Screen { width: Some(80), colors: false }).await;
         assert!(narrow[1].ends_with(&guid) && !narrow[0].contains("SERIAL"), "{narrow:?}");
+        store.set_retired(ACME, &FleetRecord::Computer(acme_records().computer), Some(at(9))).await.unwrap();
+        let lines = listed(&store, &List::default(), Screen::PIPE).await;
+        assert!(lines[1].contains("  RIP-01 (removed)  ") && !lines[2].contains("removed"), "{lines:?}");
         let older_than = |hours| List { older_than: Some(Duration::from_hours(hours)), ..List::default() };
         assert_eq!(listed(&store, &older_than(1), Screen::PIPE).await.len(), 3);
         let silent = listed(&store, &older_than(2), Screen::PIPE).await;

@@ -6,7 +6,7 @@ mod stack;
 use super::export::{Destination, FileNames, Folder};
 use super::failure::Failure;
 use super::listing::json_line;
-use super::lookup::{self, Computers, Organizations};
+use super::lookup::{self, Kind, Organizations, Records};
 use super::output::Out;
 use super::query;
 use super::table::{Cell, Column, Table};
@@ -67,7 +67,8 @@ pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<Exit
         match command {
             CrashesCommand::List(asked) => {
                 let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
-                let computers = Computers::read(&wiring::fleet_service(database), &organizations).await?;
+                let fleet = wiring::fleet_service(database);
+                let computers = Records::read(&fleet, &organizations, Kind::Computer).await?;
                 let blobs = blobs().await?;
                 let list = list::CrashList { inspection: &inspection, blobs: &*blobs, organizations, computers };
                 list.write(&asked, out).await

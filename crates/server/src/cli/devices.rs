@@ -5,7 +5,7 @@ mod show;
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
-use super::lookup::{Devices, FleetRecord, Organizations};
+use super::lookup::{Kind, NamedRecord, Organizations, Records};
 use super::output::Out;
 use super::query::{self, Limit, QueryOptions};
 use super::table::{Cell, Color, Column};
@@ -82,7 +82,7 @@ pub(super) async fn run(config: &Config, asked: DevicesArguments) -> Result<Exit
         let asked = &asked.list;
         let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
         let device = match &asked.device {
-            Some(text) => Some(find(database, &organizations, text).await?.guid),
+            Some(text) => Some(find(database, &organizations, text).await?.guid.into()),
             None => None,
         };
         list(&inspection, &organizations, device, asked, view, out).await
@@ -91,8 +91,8 @@ pub(super) async fn run(config: &Config, asked: DevicesArguments) -> Result<Exit
 }
 
 /// The device that an operator names.
-async fn find(database: &Database, organizations: &Organizations, text: &str) -> Result<FleetRecord<DeviceGuid>> {
-    let devices = Devices::read(&wiring::fleet_service(database), organizations).await?;
+async fn find(database: &Database, organizations: &Organizations, text: &str) -> Result<NamedRecord> {
+    let devices = Records::read(&wiring::fleet_service(database), organizations, Kind::Device).await?;
     devices.named(text).cloned()
 }
 
@@ -153,7 +153,7 @@ const COLUMNS: [Column; 9] = [
     Column::optional("CONNECTION"),
     Column::optional("TEMPERATURE"),
     Column::optional("QUEUE"),
-    Column::text("MESSAGE"),
+    Column::wide("MESSAGE"),
     Column::text("INKS"),
 ];
 

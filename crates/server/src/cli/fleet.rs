@@ -4,12 +4,14 @@ mod dry;
 mod show;
 
 use super::failure::Failure;
+use super::lookup::Organizations;
 use super::output;
 use super::query::QueryOptions;
 use super::table::escape_json;
 use crate::config::Config;
 use crate::fleet_json;
 use crate::wiring::{self, Missing};
+use adapters_db::Database;
 use clap::Subcommand;
 use domain::fleet::{Changes, Fleet, FleetService};
 use std::path::PathBuf;
@@ -58,7 +60,7 @@ pub(super) async fn run(config: &Config, command: FleetCommand) -> Result<ExitCo
     if let Some(file) = missing_file {
         output::note_new_database(&file);
     }
-    let done = execute(&wiring::fleet_service(&database), task).await;
+    let done = execute(&database, task).await;
     wiring::close(database).await;
     done?;
     Ok(ExitCode::SUCCESS)
@@ -69,13 +71,18 @@ enum Task {
     Export(Option<String>),
 }
 
-async fn execute(service: &FleetService, task: Task) -> anyhow::Result<()> {
+async fn execute(database: &Database, task: Task) -> anyhow::Result<()> {
+    let service = wiring::fleet_service(database);
     match task {
         Task::Apply(fleet) => {
-            let changes = changes(service, &fleet).await?;
+            let changes = changes(&service, &fleet).await?;
             output::applied(&service.apply(&fleet).await?, changes.as_ref(), output::warning)
         }
         Task::Export(organization) => {
+            let organization = match organization {
+                Some(name) => Some(Organizations::name_of(&database.inspection(), &name).await?),
+                None => None,
+            };
             output::line(&escape_json(&fleet_json::pretty(&service.export(organization.as_deref()).await?)))
         }
     }

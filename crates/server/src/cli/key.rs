@@ -2,15 +2,16 @@
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
+use super::lookup::Organizations;
 use super::output::{self, Out};
 use super::query::{self, QueryOptions};
 use super::table::{Cell, Column, escape};
 use crate::config::Config;
 use crate::wiring::{self, Missing};
 use adapters_db::Database;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
-use domain::fleet::{KeyRegistry, RegisteredKey};
+use domain::fleet::{KeyFilter, KeyIdPrefix, KeyRegistry, RegisteredKey};
 use domain::timestamp::Timestamp;
 use futures_util::stream;
 use serde_json::{Value, json};
@@ -61,7 +62,10 @@ pub(super) async fn run(config: &Config, command: KeyCommand) -> Result<ExitCode
     match command {
         KeyCommand::List { query: asked, user } => {
             query::run(config, async |database, out| {
-                list(&database.fleet_registry(), &asked, user.as_deref(), out).await
+                let organizations = Organizations::read(&database.inspection(), asked.organization.as_deref()).await?;
+                let organization = organizations.only().map(|only| only.name.clone());
+                let filter = KeyFilter { organization, user, id: None };
+                list(&database.fleet_registry(), filter, asked.json, out).await
             })
             .await
         }
@@ -79,33 +83,40 @@ async fn change(config: &Config, work: impl AsyncFnOnce(&Database) -> Result<()>
 }
 
 async fn issue(database: &Database, holder: &Holder) -> Result<()> {
-    output::key(&wiring::fleet_service(database).issue_key(&holder.organization, &holder.user).await?)
+    let organization = Organizations::name_of(&database.inspection(), &holder.organization).await?;
+    output::key(&wiring::fleet_service(database).issue_key(&organization, &holder.user).await?)
 }
 
 async fn revoke(database: &Database, revoked: Revoked) -> Result<()> {
     if let Some(id) = revoked.id {
-        return revoke_one(&wiring::fleet_registry(database), &id).await;
+        return output::line(&revoke_one(&wiring::fleet_registry(database), &id).await?);
     }
     let (organization, user) = (revoked.organization.unwrap_or_default(), revoked.user.unwrap_or_default());
+    let organization = Organizations::name_of(&database.inspection(), &organization).await?;
     let revoked = wiring::fleet_service(database).revoke_keys(&organization, &user).await?.revoked;
     output::line(&summary(revoked, &organization, &user))
 }
 
-async fn revoke_one(keys: &dyn KeyRegistry, text: &str) -> Result<()> {
-    let all = keys.list(None).await?;
-    let digits = text.trim().to_ascii_lowercase();
-    let found: Vec<&RegisteredKey> = all.iter().filter(|key| key.id.to_string().starts_with(&digits)).collect();
-    let key = match found[..] {
-        [one] if !digits.is_empty() => one,
-        [_, _, ..] => bail!("several keys begin with {text}; give more of the id"),
-        _ => bail!("there is no key {text}"),
+/// Revokes the one key whose id begins so, and says what was done.
+async fn revoke_one(keys: &dyn KeyRegistry, text: &str) -> Result<String> {
+    let missing = || format!("there is no key {text}");
+    let prefix = KeyIdPrefix::parse(text.trim()).with_context(missing)?;
+    let found = keys.list(KeyFilter { id: Some(prefix), ..KeyFilter::default() }).await?;
+    let RegisteredKey { id, organization, user, .. } = match &found[..] {
+        [] => bail!(missing()),
+        [one] => one,
+        several => {
+            let ids: Vec<_> = several.iter().map(|key| key.id.to_string()).collect();
+            bail!("several keys begin with {text}: {}; give more of the id", ids.join(", "))
+        }
     };
-    let (id, is_changed) = (key.id, keys.revoke(key.id, wiring::clock().now()).await?);
-    let others = all.iter().filter(|other| (&other.user, &other.organization) == (&key.user, &key.organization));
-    let valid = others.filter(|other| other.id != id && other.revoked.is_none()).count();
-    let (user, organization) = (escape(&key.user), escape(&key.organization));
+    let is_changed = keys.revoke(*id, wiring::clock().now()).await?;
+    let of_user =
+        KeyFilter { organization: Some(organization.clone()), user: Some(user.clone()), ..KeyFilter::default() };
+    let valid = keys.list(of_user).await?.iter().filter(|key| key.revoked.is_none()).count();
+    let (user, organization) = (escape(user), escape(organization));
     let done = if is_changed { "revoked key" } else { "revoked before: key" };
-    output::line(&format!("{done} {id} of {user} of {organization}; valid keys of the user: {valid}"))
+    Ok(format!("{done} {id} of {user} of {organization}; valid keys of the user: {valid}"))
 }
 
 fn summary(revoked: u64, organization: &str, user: &str) -> String {
@@ -117,11 +128,9 @@ fn summary(revoked: u64, organization: &str, user: &str) -> String {
     }
 }
 
-async fn list(keys: &dyn KeyRegistry, asked: &QueryOptions, user: Option<&str>, out: &mut Out<'_>) -> Result<()> {
-    let mut listed = keys.list(asked.organization.clone()).await?;
-    listed.retain(|key| user.is_none_or(|user| key.user == user));
-    let listed = stream::iter(listed.into_iter().map(anyhow::Ok));
-    Listing::new(COLUMNS, out, asked.json).write(listed, "no keys found", out).await
+async fn list(keys: &dyn KeyRegistry, filter: KeyFilter, as_json: bool, out: &mut Out<'_>) -> Result<()> {
+    let listed = stream::iter(keys.list(filter).await?.into_iter().map(anyhow::Ok));
+    Listing::new(COLUMNS, out, as_json).write(listed, "no keys found", out).await
 }
 
 const COLUMNS: [Column; 6] = [
@@ -140,6 +149,7 @@ impl Record for RegisteredKey {
             "id": self.id.to_string(),
             "organization": self.organization,
             "user": self.user,
+            "user_removed": self.is_user_retired,
             "issued": self.issued.to_string(),
             "last_used": time(self.last_used),
             "revoked": time(self.revoked),
@@ -151,7 +161,7 @@ impl Record for RegisteredKey {
         vec![
             Cell::new(self.id.to_string()),
             Cell::new(&self.organization),
-            Cell::new(&self.user),
+            Cell::named(&self.user, self.is_user_retired),
             time(Some(self.issued)),
             time(self.last_used),
             time(self.revoked),
@@ -164,23 +174,27 @@ mod tests {
     use super::*;
     use crate::cli::table::Screen;
     use domain::access::CredentialDigest;
-    use domain::fleet::{FleetRegistry, KeyId};
+    use domain::fleet::{FleetRecord, FleetRegistry, KeyId, MockKeyRegistry, RecordRegistry};
     use domain::testing::{ACME, ANN_KEY, InMemoryStore, a_fleet, at};
 
-    async fn shown(user: Option<&str>, json: bool) -> String {
+    async fn store() -> InMemoryStore {
         let store = InMemoryStore::new();
         store.apply(&a_fleet(), &[], at(0)).await.unwrap();
         store.revoke_keys(ACME, "Bob", at(60)).await.unwrap();
         store.note_uses(&[(CredentialDigest::of(ANN_KEY), at(30))]).await.unwrap();
+        store
+    }
+
+    async fn shown(store: &InMemoryStore, user: Option<&str>, json: bool) -> String {
         let mut answer = Vec::new();
-        let asked = QueryOptions { organization: Some(ACME.to_owned()), json };
-        list(&store, &asked, user, &mut Out::new(&mut answer, Screen::PIPE)).await.unwrap();
+        let filter = KeyFilter { organization: Some(ACME.to_owned()), user: user.map(str::to_owned), id: None };
+        list(store, filter, json, &mut Out::new(&mut answer, Screen::PIPE)).await.unwrap();
         String::from_utf8(answer).unwrap()
     }
 
     #[tokio::test]
     async fn keys_are_shown_by_their_ids_and_never_themselves() {
-        let table = shown(None, false).await;
+        let table = shown(&store().await, None, false).await;
         let id = KeyId::of(&CredentialDigest::of(ANN_KEY)).to_string();
         let line = table.lines().find(|line| line.starts_with(&id)).unwrap();
         assert!(
@@ -193,9 +207,34 @@ mod tests {
 
     #[tokio::test]
     async fn json_is_a_key_a_line() {
-        let line: Value = serde_json::from_str(shown(Some("Ann"), true).await.trim()).unwrap();
+        let line: Value = serde_json::from_str(shown(&store().await, Some("Ann"), true).await.trim()).unwrap();
         assert_eq!((&line["user"], &line["revoked"]), (&"Ann".into(), &Value::Null));
         assert_eq!(line["last_used"], at(30).to_string());
+    }
+
+    #[tokio::test]
+    async fn the_keys_of_a_removed_user_are_marked() {
+        let store = store().await;
+        store.set_retired(ACME, &FleetRecord::User("Ann".to_owned()), Some(at(60))).await.unwrap();
+        assert!(shown(&store, Some("Ann"), false).await.contains("  Ann (removed)  "));
+        assert!(shown(&store, Some("Ann"), true).await.contains("\"user_removed\":true"));
+    }
+
+    #[tokio::test]
+    async fn one_key_is_revoked_by_the_unique_beginning_of_its_id() {
+        let store = store().await;
+        let id = KeyId::of(&CredentialDigest::of(ANN_KEY)).to_string();
+        let expected = format!("revoked key {id} of Ann of Acme Print; valid keys of the user: 0");
+        assert_eq!(revoke_one(&store, &id[..8].to_uppercase()).await.unwrap(), expected);
+        for text in ["ffffffffffffffff", "", "Ann"] {
+            let unknown = revoke_one(&store, text).await.unwrap_err().to_string();
+            assert_eq!(unknown, format!("there is no key {text}"));
+        }
+        let mut keys = MockKeyRegistry::new();
+        let found = store.list(KeyFilter::default()).await.unwrap();
+        keys.expect_list().withf(|filter| filter.id == KeyIdPrefix::parse("0")).return_once(|_| Ok(found));
+        let several = revoke_one(&keys, "0").await.unwrap_err().to_string();
+        assert!(several.starts_with("several keys begin with 0: ") && several.contains(&id), "{several}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
-use super::lookup::{Computers, Devices, Organizations};
+use super::lookup::{Kind, Organizations, Records};
 use super::output::{self, Out, is_stdout_open};
 use super::query::{self, Limit, QueryOptions, TimeRange};
 use super::table::{Cell, Column};
@@ -55,7 +55,8 @@ struct Filters {
     /// Only of this version (the filter Version of the interface)
     #[arg(long, value_name = "TEXT")]
     entry_version: Option<String>,
-    /// Only of this computer, by its name or GUID
+    /// Only of this computer, by its name or GUID, or the beginning of its GUID: what it sent under former names too. Another
+    /// text is compared with the name that the computer had
     #[arg(long, value_name = "NAME|GUID")]
     computer: Option<String>,
     /// Only of this type: Log or Configuration
@@ -81,6 +82,7 @@ impl LogsArguments {
             source: pattern(source),
             version: pattern(entry_version),
             computer: pattern(computer),
+            computer_guid: None,
             from,
             to,
             log_type: *log_type,
@@ -94,20 +96,19 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
         let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
         let mut filter = asked.filter();
         let fleet = wiring::fleet_service(database);
-        if let Some(guid) = asked.filters.computer.as_deref().and_then(ComputerGuid::parse) {
-            // Entries have the name of their computer, not its GUID.
-            let computers = Computers::read(&fleet, &organizations).await?;
-            let name = computers.of_guid(guid).map_or_else(|| guid.to_string(), |computer| computer.name.clone());
-            filter.computer = Some(Pattern::new(&storable(&name)));
+        if let Some(computer) = &asked.filters.computer {
+            let computers = Records::read(&fleet, &organizations, Kind::Computer).await?;
+            let registered = computers.find(computer)?.map(|found| found.guid.into());
+            filter.computer_guid = registered.or_else(|| ComputerGuid::parse(computer));
+            filter.computer.take_if(|_| filter.computer_guid.is_some());
         }
         if let Some(device) = &asked.filters.device {
-            let devices = Devices::read(&fleet, &organizations).await?;
+            let devices = Records::read(&fleet, &organizations, Kind::Device).await?;
             filter.source = Some(Pattern::new(&storable(&devices.named(device)?.name)));
         }
         let search = asked.search.as_deref().map(Folded::of);
         if asked.follow {
-            let only = asked.options.organization.is_some().then(|| organizations.ids().into_iter().next()).flatten();
-            let follower = inspection.follow_log(only, filter).await?;
+            let follower = inspection.follow_log(organizations.only().map(|only| only.id), filter).await?;
             let following = Following { inspection: &inspection, follower, organizations, search };
             return following.write(Listing::endless(asked.options.json), out, is_stdout_open).await;
         }
@@ -169,7 +170,7 @@ const COLUMNS: [Column; 8] = [
     Column::text("SOURCE"),
     Column::optional("VERSION"),
     Column::text("COMPUTER"),
-    Column::text("DESCRIPTION"),
+    Column::wide("DESCRIPTION"),
 ];
 
 impl Record for LogRecord {
@@ -257,6 +258,7 @@ mod tests {
             source: pattern("Latex*"),
             version: pattern("1.*"),
             computer: pattern("RIP-01"),
+            computer_guid: None,
             from: domain::timestamp::Timestamp::parse("2026-05-04T07:00:00Z"),
             to: domain::timestamp::Timestamp::parse("2026-05-05T07:00:00Z"),
             log_type: Some(LogType::Log),

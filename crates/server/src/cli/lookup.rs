@@ -1,9 +1,9 @@
-//! How commands find records: organizations by name, computers and devices by name or GUID, ids by their beginning.
+//! How commands find records: organizations by name, the fleet's records by name or GUID, ids by their beginning.
 
 use anyhow::{Context, Result, bail};
 use domain::caller::OrganizationId;
-use domain::fleet::{FleetOrganization, FleetService};
-use domain::guid::{ComputerGuid, DeviceGuid, parse_guid};
+use domain::fleet::{FleetOrganization, FleetRecord, FleetService};
+use domain::guid::parse_guid;
 use domain::inspection::{InspectionRepository, RegisteredOrganization};
 use domain::text::Folded;
 use futures_util::{Stream, TryStreamExt};
@@ -12,25 +12,54 @@ use std::pin::pin;
 use uuid::Uuid;
 
 /// The organizations whose records are shown.
-pub(super) struct Organizations(Vec<RegisteredOrganization>);
+pub(super) struct Organizations {
+    found: Vec<RegisteredOrganization>,
+    is_all: bool,
+}
 
 impl Organizations {
-    /// All of them, or the one of this name, which must be registered.
+    /// All of them, or the one that an operator names: by its name, else by its name without case (decision R14), else by
+    /// the unique beginning of its name.
     pub(super) async fn read(inspection: &dyn InspectionRepository, name: Option<&str>) -> Result<Self> {
-        let found = inspection.organizations(name.map(str::to_owned)).await?;
-        match name {
-            Some(name) if found.is_empty() => bail!("organization \"{name}\" is not registered"),
-            _ => Ok(Self(found)),
+        let mut all = inspection.organizations(None).await?;
+        let Some(name) = name else {
+            return Ok(Self { found: all, is_all: true });
+        };
+        let folded = Folded::of(name);
+        let ways: [&dyn Fn(&str) -> bool; 3] =
+            [&|registered| registered == name, &|registered| Folded::of(registered) == folded, &|registered| {
+                !folded.as_str().is_empty() && Folded::of(registered).as_str().starts_with(folded.as_str())
+            }];
+        let is_match = ways.into_iter().find(|is_match| all.iter().any(|it| is_match(&it.name)));
+        all.retain(|it| is_match.is_some_and(|is_match| is_match(&it.name)));
+        match &all[..] {
+            [] => bail!("organization \"{name}\" is not registered"),
+            [_] => Ok(Self { found: all, is_all: false }),
+            several => {
+                let names: Vec<_> = several.iter().map(|it| format!("\"{}\"", it.name)).collect();
+                bail!("organization \"{name}\" is one of {}; write more of its name", names.join(", "))
+            }
         }
+    }
+
+    /// The name of the one organization that an operator names, as [`Organizations::read`] finds it.
+    pub(super) async fn name_of(inspection: &dyn InspectionRepository, name: &str) -> Result<String> {
+        let found = Self::read(inspection, Some(name)).await?;
+        Ok(found.only().map(|only| only.name.clone()).unwrap_or_default())
+    }
+
+    /// The one that was named; `None` for all.
+    pub(super) fn only(&self) -> Option<&RegisteredOrganization> {
+        self.found.first().filter(|_| !self.is_all)
     }
 
     /// By name.
     pub(super) fn iter(&self) -> impl Iterator<Item = &RegisteredOrganization> {
-        self.0.iter()
+        self.found.iter()
     }
 
     pub(super) fn ids(&self) -> Vec<OrganizationId> {
-        self.0.iter().map(|organization| organization.id).collect()
+        self.found.iter().map(|organization| organization.id).collect()
     }
 
     pub(super) fn contains(&self, id: OrganizationId) -> bool {
@@ -43,115 +72,138 @@ impl Organizations {
     }
 
     fn find(&self, id: OrganizationId) -> Option<&RegisteredOrganization> {
-        self.0.iter().find(|organization| organization.id == id)
+        self.found.iter().find(|organization| organization.id == id)
     }
 }
 
-/// A computer or device of the fleet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FleetRecord<G> {
-    pub(super) organization: String,
-    pub(super) guid: G,
-    /// The GUID if it was registered without a name.
-    pub(super) name: String,
-    serial_number: Option<Folded>,
+/// The kinds of records that are identified by a GUID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Computer,
+    Device,
+    Queue,
+    Job,
 }
 
-impl<G: Display> FleetRecord<G> {
-    pub(super) fn new(organization: &str, guid: G, name: Option<&str>, serial_number: Option<&str>) -> Self {
-        Self {
-            organization: organization.to_owned(),
-            name: name.map_or_else(|| guid.to_string(), str::to_owned),
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Computer => "computer",
+            Self::Device => "device",
+            Self::Queue => "queue",
+            Self::Job => "job",
+        }
+    }
+
+    /// The records of this kind that an organization has.
+    fn records(self, organization: &FleetOrganization) -> Vec<NamedRecord> {
+        type Registered<'a> = (FleetRecord, Uuid, Option<&'a str>, Option<&'a str>);
+        let of = |(record, guid, name, serial_number): Registered<'_>| NamedRecord {
+            organization: organization.name.clone(),
             guid,
+            name: name.map_or_else(|| guid.to_string(), str::to_owned),
+            is_removed: organization.retired.contains(&record),
             serial_number: serial_number.map(Folded::of),
+            record,
+        };
+        let FleetOrganization { computers, devices, queues, jobs, .. } = organization;
+        match self {
+            Self::Computer => {
+                let all = computers.iter();
+                all.map(|it| {
+                    (FleetRecord::Computer(it.guid), it.guid.as_uuid(), it.name.as_deref(), it.serial_number.as_deref())
+                })
+                .map(of)
+                .collect()
+            }
+            Self::Device => {
+                let all = devices.iter();
+                all.map(|it| of((FleetRecord::Device(it.guid), it.guid.as_uuid(), it.name.as_deref(), None))).collect()
+            }
+            Self::Queue => {
+                let all = queues.iter();
+                all.map(|it| of((FleetRecord::Queue(it.guid), it.guid.as_uuid(), it.name.as_deref(), None))).collect()
+            }
+            Self::Job => {
+                let all = jobs.iter();
+                all.map(|it| of((FleetRecord::Job(it.guid), it.guid.as_uuid(), it.name.as_deref(), None))).collect()
+            }
         }
     }
 }
 
-/// The computers or devices of the organizations that a command shows.
-pub(super) struct FleetRecords<G> {
-    kind: &'static str,
-    records: Vec<FleetRecord<G>>,
+/// A record that is identified by a GUID.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NamedRecord {
+    pub(super) organization: String,
+    pub(super) record: FleetRecord,
+    pub(super) guid: Uuid,
+    /// The GUID if it was registered without a name.
+    pub(super) name: String,
+    pub(super) is_removed: bool,
+    serial_number: Option<Folded>,
 }
 
-pub(super) type Computers = FleetRecords<ComputerGuid>;
-pub(super) type Devices = FleetRecords<DeviceGuid>;
-
-impl Computers {
-    pub(super) async fn read(fleet: &FleetService, organizations: &Organizations) -> Result<Self> {
-        Self::read_all(fleet, organizations, "computer", |organization| {
-            let record = |computer: &domain::fleet::Computer| {
-                let (name, serial_number) = (computer.name.as_deref(), computer.serial_number.as_deref());
-                FleetRecord::new(&organization.name, computer.guid, name, serial_number)
-            };
-            organization.computers.iter().map(record).collect()
-        })
-        .await
-    }
-
-    /// The computer that is registered under this serial number (decision A7), if it is the only one.
-    pub(super) fn of_serial_number(&self, serial_number: &str) -> Option<&FleetRecord<ComputerGuid>> {
-        let wanted = Some(Folded::of(serial_number));
-        let mut found = self.records.iter().filter(|computer| computer.serial_number == wanted);
-        found.next().filter(|_| found.next().is_none())
-    }
+/// The records of one kind of the organizations that a command shows, the removed ones too.
+pub(super) struct Records {
+    kind: Kind,
+    records: Vec<NamedRecord>,
 }
 
-impl Devices {
-    pub(super) async fn read(fleet: &FleetService, organizations: &Organizations) -> Result<Self> {
-        Self::read_all(fleet, organizations, "device", |organization| {
-            let devices = organization.devices.iter();
-            devices.map(|it| FleetRecord::new(&organization.name, it.guid, it.name.as_deref(), None)).collect()
-        })
-        .await
-    }
-}
-
-impl<G: Copy + PartialEq + Display> FleetRecords<G> {
-    async fn read_all(
-        fleet: &FleetService,
-        organizations: &Organizations,
-        kind: &'static str,
-        of: impl Fn(&FleetOrganization) -> Vec<FleetRecord<G>>,
-    ) -> Result<Self> {
+impl Records {
+    pub(super) async fn read(fleet: &FleetService, organizations: &Organizations, kind: Kind) -> Result<Self> {
         let mut records = Vec::new();
         for organization in organizations.iter() {
-            records.extend(fleet.registered(Some(&organization.name)).await?.organizations.iter().flat_map(&of));
+            let registered = fleet.registered(Some(&organization.name)).await?.organizations;
+            records.extend(registered.iter().flat_map(|organization| kind.records(organization)));
         }
         Ok(Self { kind, records })
     }
 
     #[cfg(test)]
-    pub(super) fn of_test(records: Vec<FleetRecord<G>>) -> Self {
-        Self { kind: "computer", records }
+    pub(super) fn of_test(kind: Kind, organizations: &[FleetOrganization]) -> Self {
+        Self { kind, records: organizations.iter().flat_map(|organization| kind.records(organization)).collect() }
     }
 
     /// The record of this GUID.
-    pub(super) fn of_guid(&self, guid: G) -> Option<&FleetRecord<G>> {
+    pub(super) fn of_guid(&self, guid: Uuid) -> Option<&NamedRecord> {
         self.records.iter().find(|record| record.guid == guid)
     }
 
+    /// The computer that is registered under this serial number (decision A7), if it is the only one.
+    pub(super) fn of_serial_number(&self, serial_number: &str) -> Option<&NamedRecord> {
+        let wanted = Some(Folded::of(serial_number));
+        let mut found = self.records.iter().filter(|computer| computer.serial_number == wanted && !computer.is_removed);
+        found.next().filter(|_| found.next().is_none())
+    }
+
     /// The record that an operator names: by its GUID, by its name without case, or by the unique beginning of its GUID.
-    pub(super) fn named(&self, text: &str) -> Result<&FleetRecord<G>> {
-        let (guid, name) = (parse_guid(text).map(|guid| guid.to_string()), Folded::of(text));
-        let is_named =
-            |record: &FleetRecord<G>| Some(record.guid.to_string()) == guid || Folded::of(&record.name) == name;
-        let mut found = self.all(is_named);
+    pub(super) fn named(&self, text: &str) -> Result<&NamedRecord> {
+        self.find(text)?.with_context(|| format!("{} \"{text}\" is not registered", self.kind.word()))
+    }
+
+    /// The same, or `None` where no record is named so.
+    pub(super) fn find(&self, text: &str) -> Result<Option<&NamedRecord>> {
+        if let Some(found) = parse_guid(text).and_then(|guid| self.of_guid(guid)) {
+            return Ok(Some(found));
+        }
+        let name = Folded::of(text);
+        let mut found = self.all(|record| Folded::of(&record.name) == name);
         if let Some(prefix) = IdPrefix::parse(text).filter(|_| found.is_empty()) {
             found = self.all(|record| prefix.fits(&record.guid));
         }
-        let kind = self.kind;
-        match found[..] {
-            [] => bail!("{kind} \"{text}\" is not registered"),
-            [one] => Ok(one),
-            _ => {
-                let all: Vec<_> = found.iter().map(|one| format!("{} of {}", one.guid, one.organization)).collect();
-                bail!("{kind} \"{text}\" is one of {}; give its GUID or --organization", all.join(", "))
-            }
+        if found.len() <= 1 {
+            return Ok(found.pop());
         }
+        let shown = |it: &NamedRecord| {
+            let mark = if it.is_removed { " (removed)" } else { "" };
+            format!("{} \"{}\" of \"{}\"{mark}", it.guid, it.name, it.organization)
+        };
+        let (kind, all) = (self.kind.word(), found.into_iter().map(shown).collect::<Vec<_>>());
+        bail!("{kind} \"{text}\" is one of {}; give its GUID or --organization", all.join(", "))
     }
 
-    fn all(&self, is_wanted: impl Fn(&FleetRecord<G>) -> bool) -> Vec<&FleetRecord<G>> {
+    fn all(&self, is_wanted: impl Fn(&NamedRecord) -> bool) -> Vec<&NamedRecord> {
         self.records.iter().filter(|record| is_wanted(record)).collect()
     }
 }
@@ -213,41 +265,105 @@ impl IdPrefix {
 mod tests {
     use super::*;
     use domain::error::StoreError;
-    use domain::testing::numbered;
+    use domain::fleet::{Computer, Device, Fleet, FleetRegistry};
+    use domain::guid::ComputerGuid;
+    use domain::testing::{ACME, InMemoryStore, ZENITH, a_fleet, acme_records, at, numbered};
     use futures_util::stream;
 
-    fn computer(number: u128, name: &str, serial_number: &str) -> FleetRecord<ComputerGuid> {
-        FleetRecord::new("Acme Print", ComputerGuid::from(numbered(number)), Some(name), Some(serial_number))
+    fn computer(guid: Uuid, name: Option<&str>, serial_number: Option<&str>) -> Computer {
+        let [name, serial_number] = [name, serial_number].map(|text| text.map(str::to_owned));
+        Computer { guid: ComputerGuid::from(guid), name, hardware_hash: None, serial_number, user: None }
+    }
+
+    fn computers(computers: Vec<Computer>) -> Records {
+        let organization = FleetOrganization { name: ACME.to_owned(), computers, ..FleetOrganization::default() };
+        Records::of_test(Kind::Computer, &[organization])
     }
 
     #[test]
     fn a_computer_is_found_by_name_guid_and_serial_number() {
-        let [one, other, third] =
-            [computer(1, "RIP-01", "SN-1"), computer(2, "RIP-02", "SN-2"), computer(3, "rip-02", "sn-2")];
-        let computers = Computers::of_test(vec![one.clone(), other.clone(), third]);
-        assert_eq!(computers.named("rip-01").unwrap(), &one);
-        assert_eq!(computers.named(&other.guid.to_string()).unwrap(), &other);
-        assert!(computers.named("RIP-03").unwrap_err().to_string().contains("is not registered"));
+        let named = |number, name, serial_number| computer(numbered(number), Some(name), Some(serial_number));
+        let computers =
+            computers(vec![named(1, "RIP-01", "SN-1"), named(2, "RIP-02", "SN-2"), named(3, "rip-02", "sn-2")]);
+        assert_eq!(computers.named("rip-01").unwrap().guid, numbered(1));
+        assert_eq!(computers.named(&numbered(2).to_string()).unwrap().guid, numbered(2));
+        let unknown = computers.named("RIP-03").unwrap_err().to_string();
+        assert_eq!(unknown, "computer \"RIP-03\" is not registered");
         for ambiguous in ["RIP-02", "0"] {
             let ambiguous = computers.named(ambiguous).unwrap_err().to_string();
-            assert!(ambiguous.contains("give its GUID or --organization"), "{ambiguous}");
+            assert!(ambiguous.contains(&numbered(3).to_string()), "{ambiguous}");
+            assert!(ambiguous.ends_with("give its GUID or --organization"), "{ambiguous}");
         }
-        assert_eq!(computers.of_serial_number("sn-1"), Some(&one), "decision A7");
-        assert_eq!(computers.of_serial_number("SN-2"), None, "two have it");
-        assert_eq!(computers.of_guid(one.guid), Some(&one));
+        let of_serial_number = |text| computers.of_serial_number(text).map(|found| found.guid);
+        assert_eq!(of_serial_number("sn-1"), Some(numbered(1)), "decision A7");
+        assert_eq!(of_serial_number("SN-2"), None, "two have it");
     }
 
     #[test]
     fn a_record_is_found_by_the_unique_beginning_of_its_guid() {
-        let guid = |text| ComputerGuid::from(parse_guid(text).unwrap());
-        let record = |text, name| FleetRecord::new("Acme Print", guid(text), name, None);
-        let [one, other] = [
-            record("88de5c02-cce6-411f-950f-be309caa4439", None),
-            record("99de5c02-cce6-411f-950f-be309caa4439", Some("88")),
-        ];
-        let computers = Computers::of_test(vec![one.clone(), other.clone()]);
-        assert_eq!(computers.named("88DE").unwrap(), &one);
-        assert_eq!(computers.named("88").unwrap(), &other, "a name comes first");
+        let [one, other] = ["88de5c02-cce6-411f-950f-be309caa4439", "99de5c02-cce6-411f-950f-be309caa4439"]
+            .map(|it| parse_guid(it).unwrap());
+        let computers = computers(vec![computer(one, None, None), computer(other, Some("88"), None)]);
+        assert_eq!(computers.named("88DE").unwrap().guid, one);
+        assert_eq!(computers.named("88").unwrap().guid, other, "a name comes first");
+    }
+
+    #[test]
+    fn every_kind_of_record_is_found_and_a_guid_wins_over_a_name() {
+        let (Fleet { mut organizations }, own) = (a_fleet(), acme_records());
+        let name = Some(own.device.to_string());
+        organizations[1].devices.push(Device { guid: numbered(9).into(), name });
+        for (kind, name, guid, record) in [
+            (Kind::Computer, "rip-01", own.computer.as_uuid(), FleetRecord::Computer(own.computer)),
+            (Kind::Device, "LATEX 1", own.device.as_uuid(), FleetRecord::Device(own.device)),
+            (Kind::Queue, "banner", own.queue.as_uuid(), FleetRecord::Queue(own.queue)),
+            (Kind::Job, "order 17", own.job.as_uuid(), FleetRecord::Job(own.job)),
+        ] {
+            let records = Records::of_test(kind, &organizations);
+            let found = records.named(name).unwrap();
+            assert_eq!((&found.record, &*found.organization), (&record, ACME));
+            assert_eq!(records.named(&guid.to_string()).unwrap(), found);
+        }
+    }
+
+    #[test]
+    fn a_removed_record_is_marked_where_several_have_its_name() {
+        let mut organizations = a_fleet().organizations;
+        let guid = organizations[1].devices[0].guid;
+        organizations[1].devices[0].name = Some("latex 1".to_owned());
+        organizations[1].retired.insert(FleetRecord::Device(guid));
+        let devices = Records::of_test(Kind::Device, &organizations);
+        let ambiguous = devices.named("Latex 1").unwrap_err().to_string();
+        let expected = format!(
+            "{} \"Latex 1\" of \"{ACME}\", {guid} \"latex 1\" of \"{ZENITH}\" (removed)",
+            acme_records().device
+        );
+        assert!(ambiguous.contains(&expected), "{ambiguous}");
+    }
+
+    #[tokio::test]
+    async fn an_organization_is_found_by_its_name_without_case_or_by_its_beginning() {
+        // Decision R14.
+        let store = InMemoryStore::new();
+        for name in ["Acme", "Acme Print", "ACME PRINT", "Straße Nord", "Zenith"] {
+            let organization = FleetOrganization { name: name.to_owned(), ..FleetOrganization::default() };
+            store.apply(&Fleet { organizations: vec![organization] }, &[], at(0)).await.unwrap();
+        }
+        let found = async |text: &str| Organizations::name_of(&store, text).await.map_err(|error| error.to_string());
+        for (text, name) in [
+            ("Acme", "Acme"),
+            ("acme", "Acme"),
+            ("ACME PRINT", "ACME PRINT"),
+            ("STRASSE", "Straße Nord"),
+            ("z", "Zenith"),
+        ] {
+            assert_eq!(found(text).await.as_deref(), Ok(name), "{text}");
+        }
+        for (text, problem) in
+            [("acme print", "is one of \"ACME PRINT\", \"Acme Print\""), ("AC", "is one of"), ("", "not registered")]
+        {
+            assert!(found(text).await.unwrap_err().contains(problem), "{text}");
+        }
     }
 
     #[tokio::test]

@@ -96,10 +96,21 @@ pub(super) fn key(key: &NewKey) -> Result<()> {
 /// Warns of what in a fleet file is probably a mistake: keys that are ignored, and names that look like others.
 pub(super) fn fleet_warnings(applied: &Applied, warn: impl Fn(&str)) {
     for (organization, user) in &applied.keys_left_out {
-        warn(&format!("the key of user {user} of {organization} is left out: the user has or had another one"));
+        warn(&format!(
+            "the key of user \"{user}\" of \"{organization}\" is ignored: it is revoked, or the user has or had another one; \
+             platen key issue gives a new one"
+        ));
     }
     for (organization, record) in &applied.retired {
         warn(&format!("{record} of \"{organization}\" was removed and is left as it is; restore it to change it"));
+    }
+    for (organization, record, target) in &applied.retired_targets {
+        warn(&format!(
+            "{record} of \"{organization}\" refers to {target}, which was removed: restore it or name another one"
+        ));
+    }
+    for (record, former) in &applied.hashes_taken_over {
+        warn(&format!("{record} takes over the HardwareHash of {former}, which has none now"));
     }
     applied.similar_names.iter().for_each(|pair| warn(&pair.to_string()));
 }

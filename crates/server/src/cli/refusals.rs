@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
-use super::lookup::{Computers, FleetRecord, Organizations};
+use super::lookup::{Kind, NamedRecord, Organizations, Records};
 use super::output::{self, Out, is_stdout_open};
 use super::query::{self, Limit, QueryOptions, TimeRange};
 use super::table::{Cell, Column};
@@ -10,8 +10,9 @@ use crate::config::Config;
 use crate::wiring;
 use anyhow::Result;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use domain::guid::ComputerGuid;
-use domain::refusal::{NewRefusal, Owner, RefusalFilter, RefusalRepository, Refused};
+use domain::refusal::{NewRefusal, Owner, RefusalFilter, RefusalRepository, Refused, recorded_codes};
 use domain::text::Folded;
 use domain::timestamp::Timestamp;
 use futures_util::stream::{self, Stream};
@@ -45,8 +46,9 @@ pub(super) struct RefusalsArguments {
     /// Only those of this user
     #[arg(long, value_name = "NAME")]
     user: Option<String>,
-    /// Only those for this reason, such as hardware_hash_invalid
-    #[arg(long, value_name = "REASON")]
+    /// Only those for this reason, such as hardware_hash_invalid; docs/api-messages.md lists the words
+    #[arg(long, value_name = "REASON", ignore_case = true, hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(recorded_codes()))]
     reason: Option<String>,
     /// Only those of this client address
     #[arg(long, value_name = "ADDRESS")]
@@ -59,9 +61,11 @@ pub(super) struct RefusalsArguments {
 pub(super) async fn run(config: &Config, asked: RefusalsArguments) -> Result<ExitCode, Failure> {
     query::run(config, async |database, out| {
         let organizations = Organizations::read(&database.inspection(), asked.options.organization.as_deref()).await?;
-        let computers = Computers::read(&wiring::fleet_service(database), &organizations).await?;
-        let computer = asked.computer.as_deref().map(|text| computers.named(text)).transpose()?.map(|found| found.guid);
-        let refusals = RefusalList { computers: &computers, computer, asked: &asked };
+        let computers = Records::read(&wiring::fleet_service(database), &organizations, Kind::Computer).await?;
+        let named = asked.computer.as_deref().map(|text| computers.named(text)).transpose()?;
+        let computer = named.map(|found| found.guid.into());
+        let organization = organizations.only().map(|only| &*only.name);
+        let refusals = RefusalList { computers: &computers, organization, computer, asked: &asked };
         if asked.follow {
             return refusals.follow(&database.refusals(), out, is_stdout_open).await;
         }
@@ -72,7 +76,8 @@ pub(super) async fn run(config: &Config, asked: RefusalsArguments) -> Result<Exi
 
 /// The refusals that are asked for.
 struct RefusalList<'a> {
-    computers: &'a Computers,
+    computers: &'a Records,
+    organization: Option<&'a str>,
     computer: Option<ComputerGuid>,
     asked: &'a RefusalsArguments,
 }
@@ -117,8 +122,7 @@ impl RefusalList<'_> {
         let is_same = |wanted: &Option<String>, text: &str| {
             wanted.as_deref().is_none_or(|wanted| Folded::of(wanted) == Folded::of(text))
         };
-        let organization = &asked.options.organization;
-        (organization.is_none() || record.organization() == organization.as_deref())
+        (self.organization.is_none() || record.organization() == self.organization)
             && (self.computer.is_none() || self.computer == record.computer.guid())
             && is_same(&asked.serial_number, &refusal.serial_number)
             && is_same(&asked.user, refusal.user.as_deref().unwrap_or_default())
@@ -131,7 +135,7 @@ impl RefusalList<'_> {
     fn computer_of(&self, refused: &Refused) -> RefusedComputer<'_> {
         let NewRefusal { owner, computer, serial_number, .. } = &refused.refusal;
         if let Some(guid) = *computer {
-            return RefusedComputer::Known(guid, self.computers.of_guid(guid));
+            return RefusedComputer::Known(guid, self.computers.of_guid(guid.as_uuid()));
         }
         let is_unknown = matches!(owner, Owner::Address(_)) && !serial_number.is_empty();
         let probable = if is_unknown { self.computers.of_serial_number(serial_number) } else { None };
@@ -160,9 +164,9 @@ struct RefusalRecord<'a> {
 }
 
 enum RefusedComputer<'a> {
-    Known(ComputerGuid, Option<&'a FleetRecord<ComputerGuid>>),
+    Known(ComputerGuid, Option<&'a NamedRecord>),
     /// By its SerialNumber alone.
-    Probable(&'a FleetRecord<ComputerGuid>),
+    Probable(&'a NamedRecord),
     Unknown,
 }
 
@@ -170,7 +174,7 @@ impl RefusedComputer<'_> {
     fn guid(&self) -> Option<ComputerGuid> {
         match self {
             Self::Known(guid, _) => Some(*guid),
-            Self::Probable(computer) => Some(computer.guid),
+            Self::Probable(computer) => Some(computer.guid.into()),
             Self::Unknown => None,
         }
     }
@@ -214,7 +218,7 @@ const COLUMNS: [Column; 9] = [
     Column::optional("CREDENTIAL"),
     Column::text("SERIAL"),
     Column::optional("VERSION"),
-    Column::text("DETAIL"),
+    Column::wide("DETAIL"),
 ];
 
 impl Record for RefusalRecord<'_> {
@@ -259,8 +263,9 @@ mod tests {
     use super::*;
     use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
+    use domain::fleet::{Computer, FleetOrganization};
     use domain::refusal::{CredentialKind, MockRefusalRepository, NewRefusal};
-    use domain::testing::{a_refusal, numbered};
+    use domain::testing::{a_fleet, a_refusal, numbered};
 
     fn of_ann() -> Refused {
         let refusal = NewRefusal {
@@ -294,9 +299,9 @@ mod tests {
     }
 
     async fn listed(refusals: &MockRefusalRepository, line: &str, screen: Screen) -> String {
-        let (computers, asked) = (Computers::of_test(Vec::new()), asked(line));
+        let (computers, asked) = (Records::of_test(Kind::Computer, &[]), asked(line));
         let mut answer = Vec::new();
-        let all = RefusalList { computers: &computers, computer: None, asked: &asked };
+        let all = RefusalList { computers: &computers, organization: None, computer: None, asked: &asked };
         all.list(refusals, &mut Out::new(&mut answer, screen)).await.unwrap();
         String::from_utf8(answer).unwrap()
     }
@@ -363,27 +368,38 @@ mod tests {
     #[test]
     fn a_swapped_main_board_is_probably_the_computer_of_its_serial_number() {
         let guid = ComputerGuid::from(numbered(2));
-        let computer = FleetRecord::new("Acme Print", guid, Some("RIP-02"), Some("SN-2"));
-        let computers = Computers::of_test(vec![computer]);
+        let [name, serial_number] = ["RIP-02", "SN-2"].map(|text| Some(text.to_owned()));
+        let computer = Computer { guid, name, hardware_hash: None, serial_number, user: None };
+        let organization = FleetOrganization { computers: vec![computer], ..a_fleet().organizations.remove(0) };
+        let computers = Records::of_test(Kind::Computer, &[organization]);
         let mut refused = of_unknown_caller();
         refused.refusal.serial_number = "sn-2".to_owned();
-        let of = |computer, line: &str, refused: &Refused| {
-            let asked = asked(line);
-            let all = RefusalList { computers: &computers, computer, asked: &asked };
+        let of = |computer, organization: Option<&str>, refused: &Refused| {
+            let asked = asked("refusals");
+            let all = RefusalList { computers: &computers, organization, computer, asked: &asked };
             let record = all.record(refused.clone());
             (record.caller(), all.fits(&record))
         };
-        assert_eq!(of(Some(guid), "refusals", &refused).0, "Acme Print / probably RIP-02 / 192.0.2.1");
-        assert!(of(Some(guid), "refusals", &refused).1);
+        assert_eq!(of(Some(guid), None, &refused).0, "Acme Print / probably RIP-02 / 192.0.2.1");
+        assert!(of(Some(guid), None, &refused).1);
         refused.refusal.serial_number = "SN-9".to_owned();
-        assert_eq!(of(None, "refusals", &refused), ("192.0.2.1".to_owned(), true));
-        assert!(!of(Some(guid), "refusals", &refused).1 && !of(None, "refusals --organization Zenith", &refused).1);
+        assert_eq!(of(None, None, &refused), ("192.0.2.1".to_owned(), true));
+        assert!(!of(Some(guid), None, &refused).1 && !of(None, Some("Zenith Media"), &refused).1);
 
         // It named a computer by its HardwareHash, under another SerialNumber.
         refused.refusal = NewRefusal { computer: Some(guid), named: Some(OrganizationId(1)), ..refused.refusal };
         refused.organization = Some("Acme Print".to_owned());
-        assert_eq!(of(Some(guid), "refusals", &refused), ("Acme Print / RIP-02 / 192.0.2.1".to_owned(), true));
+        assert_eq!(of(Some(guid), None, &refused), ("Acme Print / RIP-02 / 192.0.2.1".to_owned(), true));
         assert_eq!(json_of(refused)["admitted"], json!(false));
+    }
+
+    #[test]
+    fn the_documents_list_the_words_of_all_reasons() {
+        let document = include_str!("../../../../docs/api-messages.md");
+        let (_, section) = document.split_once("## Reason words").unwrap();
+        let listed: Vec<&str> =
+            section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        assert_eq!(listed, recorded_codes());
     }
 
     #[test]

@@ -276,7 +276,7 @@ mod tests {
     }
 
     async fn id(store: &InMemoryStore, name: String) -> OrganizationId {
-        store.organizations(Some(name)).await.unwrap()[0].id
+        Organizations::read(store, Some(&name)).await.unwrap().ids()[0]
     }
 
     #[tokio::test]

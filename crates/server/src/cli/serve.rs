@@ -3,18 +3,16 @@
 use super::failure::Failure;
 use super::{fleet, output};
 use crate::config::Config;
-use crate::host_metrics::HostMetrics;
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
-use crate::{background, fleet_json, fleet_metrics, listen, open_files, refusals, shutdown, telemetry, wiring};
+use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
 use domain::access::{KeyUses, Throttle};
 use domain::blob::BlobStore;
-use domain::fleet::{Fleet, KeyRegistry};
+use domain::fleet::Fleet;
 use domain::inspection::InspectionRepository;
-use domain::refusal::RefusalRepository;
 use http_actix::{HttpConfig, Settings, UploadLimit};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::net::TcpListener;
@@ -103,8 +101,7 @@ async fn serve(
     signals: &mut Signals,
 ) -> Result<()> {
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
-    let refusals: Arc<dyn RefusalRepository> = Arc::new(stores.database.refusals());
-    let (recorder, recording) = refusals::start(Arc::clone(&refusals));
+    let (recorder, recording) = refusals::start(Arc::new(stores.database.refusals()));
     let settings = Settings {
         base_path: config.http.base_path.clone(),
         read_timeout: config.http.read_timeout,
@@ -131,25 +128,14 @@ async fn serve(
         rendered.render()
     });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
-    let keys: Arc<dyn KeyRegistry> = Arc::new(stores.database.fleet_registry());
-    let mut work = background::start(
-        uploads.maintenance(config.blobs.discarded_grace),
-        config.blobs.discarded_grace,
-        Arc::clone(&stores.blobs),
-        refusals,
-        wiring::retention(&stores.database, config.retention),
-        metrics,
-        HostMetrics::new(config),
-    );
-    work.spawn(fleet_metrics::run(stores.database.clone(), wiring::clock(), config.insight.silent_after));
-    work.spawn(background::keep_key_uses(Arc::clone(&key_uses), Arc::clone(&keys)));
+    let work = background::start(config, &stores.database, &stores.blobs, &uploads, &key_uses, metrics);
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
     let handle = server.handle();
     shutdown::drain(server.run(), || handle.stop(true), signals).await?;
     drop(work);
-    background::store_key_uses(&key_uses, &*keys).await;
+    background::store_key_uses(&key_uses, &stores.database.fleet_registry()).await;
     recording.finish().await;
     if let Some(traces) = traces {
         traces.close().await;

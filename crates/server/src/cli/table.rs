@@ -1,6 +1,7 @@
 //! Tables on stdout: fit to the width of a terminal, whole where stdout is a file or a pipe.
 
 mod escape;
+mod layout;
 mod screen;
 
 pub(super) use comfy_table::Color;
@@ -10,6 +11,8 @@ pub(super) use screen::Screen;
 use super::output::Out;
 use anyhow::Result;
 use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
+use layout::GAP;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Rows, and bytes of them, that are laid out together. A longer table is written page by page, so that memory doesn't
 /// grow with it.
@@ -18,12 +21,6 @@ const PAGE_BYTES: usize = 256 * 1024;
 
 /// Characters of a text that stand in one line at most: the library counts columns in 16 bits.
 const LONGEST_LINE: usize = 10_000;
-
-/// Terminals of fewer columns are narrow.
-const NARROW: u16 = 120;
-
-/// Blanks after a column.
-const GAP: (u16, u16) = (0, 2);
 
 /// A column of a table. A table whose columns have no names has no header.
 #[derive(Debug, Clone, Copy)]
@@ -35,14 +32,28 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
+    Wide,
+    Cut,
     Whole,
     Optional,
+    /// An optional column that the first page had no room for.
+    LeftOut,
 }
 
 impl Column {
-    /// A column whose texts may be wrapped on a terminal.
+    /// A column of names: they may be wrapped on a terminal.
     pub(super) const fn text(name: &'static str) -> Self {
         Self { name, kind: Kind::Text }
+    }
+
+    /// A column of sentences: they take the room that the others leave, and are wrapped.
+    pub(super) const fn wide(name: &'static str) -> Self {
+        Self { name, kind: Kind::Wide }
+    }
+
+    /// The same, but a text that doesn't fit into one line of a terminal is cut and ends with `…`.
+    pub(super) const fn cut(name: &'static str) -> Self {
+        Self { name, kind: Kind::Cut }
     }
 
     /// A column whose texts are never wrapped, such as GUIDs.
@@ -50,7 +61,7 @@ impl Column {
         Self { name, kind: Kind::Whole }
     }
 
-    /// A column that a narrow terminal leaves out.
+    /// A column that is left out where the terminal has no room for it.
     pub(super) const fn optional(name: &'static str) -> Self {
         Self { name, kind: Kind::Optional }
     }
@@ -69,6 +80,11 @@ impl Cell {
         Self { text: escape(text.as_ref()).into_owned(), color: None }
     }
 
+    /// The name of a record, marked where the record was removed.
+    pub(super) fn named(name: &str, is_removed: bool) -> Self {
+        Self::new(format!("{name}{}", if is_removed { " (removed)" } else { "" }))
+    }
+
     /// A cell of several lines, each escaped by itself.
     pub(super) fn lines(lines: impl IntoIterator<Item = String>) -> Self {
         let lines: Vec<String> = lines.into_iter().map(|line| escape(&line).into_owned()).collect();
@@ -84,8 +100,11 @@ impl Cell {
         self.text
     }
 
-    fn styled(&self) -> comfy_table::Cell {
-        let cell = if self.text.len() <= LONGEST_LINE {
+    /// The cell as it is laid out, cut to a width if one is given.
+    fn styled(&self, width: Option<usize>) -> comfy_table::Cell {
+        let cell = if let Some(width) = width.filter(|width| self.text.width() > *width) {
+            comfy_table::Cell::new(cut(&self.text, width))
+        } else if self.text.len() <= LONGEST_LINE {
             comfy_table::Cell::new(&self.text)
         } else {
             let characters: Vec<char> = self.text.chars().collect();
@@ -97,6 +116,18 @@ impl Cell {
             None => cell,
         }
     }
+}
+
+/// The beginning of a text of one line, with `…` at its end.
+fn cut(text: &str, width: usize) -> String {
+    let mut room = width.saturating_sub(1);
+    let fits = |character: &char| {
+        let rest = room.checked_sub(character.width().unwrap_or_default());
+        room = rest.unwrap_or_default();
+        rest.is_some()
+    };
+    let begin: String = text.chars().take_while(fits).collect();
+    format!("{}…", begin.trim_end())
 }
 
 /// A table that is written page by page. Nothing is written of a table without rows.
@@ -127,52 +158,76 @@ impl Table {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let mut page = self.page();
         let mut is_headed = true;
-        if self.screen.width.is_none() {
+        let page = if let Some(room) = self.screen.width {
+            self.fitted_page(usize::from(room))
+        } else {
+            let mut page = self.page(&[]);
             is_headed = self.widths.is_empty();
             self.widths.resize(self.columns.len(), 0);
             for (width, found) in self.widths.iter_mut().zip(page.column_max_content_widths()) {
                 *width = found.max(*width);
             }
-            let at_least = |width: &u16| ColumnConstraint::LowerBoundary(Width::Fixed(width.saturating_add(GAP.1)));
-            page.set_constraints(self.widths.iter().map(at_least));
-        }
+            page.set_constraints(
+                self.widths.iter().map(|width| ColumnConstraint::LowerBoundary(padded((*width).into()))),
+            );
+            page
+        };
         self.rows.clear();
         self.bytes = 0;
         page.lines().skip(usize::from(!is_headed)).try_for_each(|line| out.line(line.trim_end()))
     }
 
-    fn page(&self) -> comfy_table::Table {
-        let is_narrow = self.screen.width.is_some_and(|width| width < NARROW);
-        let is_shown = |column: &Column| !is_narrow || column.kind != Kind::Optional;
+    /// A page that fits a terminal of `room` columns.
+    fn fitted_page(&mut self, room: usize) -> comfy_table::Table {
+        let kinds: Vec<Kind> = self.columns.iter().map(|column| column.kind).collect();
+        let contents = self.page(&[]).column_max_content_widths();
+        let contents: Vec<usize> = contents.into_iter().map(usize::from).collect();
+        let widths = layout::widths(&kinds, &contents, room);
+        // The following pages have the same columns.
+        for (column, width) in self.columns.iter_mut().zip(&widths) {
+            match (column.kind, width) {
+                (Kind::Optional, Some(_)) => column.kind = Kind::Text,
+                (Kind::Optional, None) => column.kind = Kind::LeftOut,
+                _ => {}
+            }
+        }
+        let mut page = self.page(&widths);
+        page.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::MAX);
+        page.set_constraints(widths.into_iter().flatten().map(|width| ColumnConstraint::Absolute(padded(width))));
+        page
+    }
+
+    /// The rows that wait, in columns of these widths without those that have none; all columns if no width is given.
+    fn page(&self, widths: &[Option<usize>]) -> comfy_table::Table {
+        let is_shown = |place: usize| widths.get(place).is_none_or(Option::is_some);
+        let columns = || (0..).zip(&self.columns).filter(|(place, _)| is_shown(*place));
         let mut page = comfy_table::Table::new();
         page.load_preset(presets::NOTHING);
         if self.columns.iter().any(|column| !column.name.is_empty()) {
-            page.set_header(self.columns.iter().filter(|column| is_shown(column)).map(|column| column.name));
+            page.set_header(columns().map(|(_, column)| column.name));
         }
         for row in &self.rows {
-            let shown = row.iter().zip(&self.columns).filter(|(_, column)| is_shown(column));
-            page.add_row(shown.map(|(cell, _)| cell.styled()));
+            let cell = |(place, column): (usize, &Column)| {
+                let width = widths.get(place).copied().flatten();
+                row[place].styled(width.filter(|_| column.kind == Kind::Cut))
+            };
+            page.add_row(columns().map(cell));
         }
         page.column_iter_mut().for_each(|column| {
-            column.set_padding(GAP);
+            column.set_padding((0, GAP));
         });
-        if let Some(width) = self.screen.width {
-            page.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-            let shown = self.columns.iter().filter(|column| is_shown(column));
-            for (column, shown) in page.column_iter_mut().zip(shown) {
-                if shown.kind == Kind::Whole {
-                    column.set_constraint(ColumnConstraint::ContentWidth);
-                }
-            }
-        }
         page.force_no_tty();
         if self.screen.colors {
             page.enforce_styling().style_text_only();
         }
         page
     }
+}
+
+/// The width of a column with the gap after it.
+fn padded(width: usize) -> Width {
+    Width::Fixed(u16::try_from(width).unwrap_or(u16::MAX).saturating_add(GAP))
 }
 
 #[cfg(test)]
@@ -229,10 +284,35 @@ mod tests {
     fn a_narrow_terminal_leaves_optional_columns_out_and_keeps_whole_ones_whole() {
         let columns = [Column::text("NAME"), Column::whole("GUID"), Column::optional("SHA1")];
         let rows = [["a long name of words", "0123456789", "abcdef"]];
-        assert_eq!(shown_in(columns, terminal(NARROW), &rows)[1], "a long name of words  0123456789  abcdef");
+        assert_eq!(shown_in(columns, terminal(80), &rows)[1], "a long name of words  0123456789  abcdef");
         assert_eq!(shown_in(columns, PIPE, &rows)[1], "a long name of words  0123456789  abcdef");
         let narrow = shown_in(columns, terminal(24), &rows);
         assert!(narrow[1].ends_with("  0123456789") && !narrow[0].contains("SHA1"), "{narrow:?}");
+    }
+
+    #[test]
+    fn a_text_that_is_cut_ends_with_a_mark_and_a_pipe_gets_all_of_it() {
+        let columns = [Column::whole("ID"), Column::text("NAME"), Column::cut("STACK")];
+        let stack = "Größe 日本語のテキスト of many words ".repeat(5);
+        let rows = [["0123456789", "RIP-01", stack.trim()]; 2];
+        let lines = shown_in(columns, terminal(40), &rows);
+        assert_eq!(lines[1], "0123456789  RIP-01  Größe 日本語のテキ…");
+        assert_eq!(lines.len(), 3);
+        assert!(shown_in(columns, PIPE, &rows)[1].ends_with(stack.trim()));
+    }
+
+    #[test]
+    fn all_pages_have_the_columns_of_the_first() {
+        let columns = [Column::text("NAME"), Column::optional("ROOM"), Column::wide("TEXT")];
+        let long = "words ".repeat(30);
+        let mut rows = vec![["a", "b", "c"]; PAGE_ROWS];
+        rows.push(["a", "b", long.trim()]);
+        let lines = shown_in(columns, terminal(42), &rows);
+        assert_eq!(lines.iter().filter(|line| line.starts_with("NAME  ROOM  TEXT")).count(), 2, "{lines:?}");
+        rows.rotate_left(1);
+        rows.insert(0, ["a", "b", long.trim()]);
+        let lines = shown_in(columns, terminal(39), &rows);
+        assert_eq!(lines.iter().filter(|line| line.starts_with("NAME  TEXT")).count(), 2, "{lines:?}");
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn wrong_usage_ends_with_two_and_one_line() {
 
 /// As `platen serve 2>&1 | head -1` leaves it.
 #[test]
-fn an_error_that_nobody_reads_ends_with_its_code() {
+fn an_error_without_a_reader_ends_with_its_code() {
     let site = Site::new();
     for (line, code) in [("serve", 1), ("serv", 2), ("", 2)] {
         // The log lines before the failure also go to a closed pipe.
@@ -151,7 +151,9 @@ fn a_key_of_the_file_is_left_out_with_a_warning_where_the_user_has_another_one()
     site.write("other.json", &FLEET.replace(ANNS_KEY, "another-key-of-ann-0002"));
     let ran = site.run("fleet apply other.json");
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""));
-    assert_eq!(ran.err, "warning: the key of user Ann of Acme Print is left out: the user has or had another one\n");
+    let expected = "warning: the key of user \"Ann\" of \"Acme Print\" is ignored: it is revoked, or the user has or had another \
+                    one; platen key issue gives a new one\n";
+    assert_eq!(ran.err, expected);
 }
 
 #[test]

@@ -30,7 +30,7 @@ async fn a_start_tells_its_addresses_and_both_answer_for_its_health() {
 }
 
 #[tokio::test]
-async fn logs_are_json_where_nobody_watches_and_name_the_addresses() {
+async fn logs_are_json_without_a_terminal_and_name_the_addresses() {
     let site = Site::new();
     let server = site.serve_with(&[]).await;
     let log = site.read("server.err");

@@ -71,7 +71,7 @@ fn a_configuration_that_cannot_be_used_is_refused_without_its_secrets() {
 }
 
 #[test]
-fn stores_that_cannot_be_reached_or_let_nobody_in_are_told_of_without_secrets() {
+fn stores_that_cannot_be_reached_or_refuse_access_are_reported_without_secrets() {
     let site = Site::new();
     let marks = Marks::of(&[PASSWORD, SECRET, ACCESS_KEY]);
     let port = closed_port();

@@ -113,7 +113,7 @@ fn assert_tries(output: &str, what: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_database_that_lets_nobody_in_ends_the_start_at_once() {
+fn a_database_that_refuses_the_login_ends_the_start_at_once() {
     let site = Site::new();
     let url = Cluster::shared().maintenance_url();
     let output = refused(&site, &[("PLATEN_DATABASE__URL", &url.replace("only-for-tests", "a-wrong-password"))]);
@@ -136,7 +136,7 @@ fn a_bucket_that_cannot_be_reached_ends_the_start_after_some_tries() {
 }
 
 #[test]
-fn a_bucket_that_is_missing_or_lets_nobody_in_ends_the_start() {
+fn a_bucket_that_is_missing_or_refuses_access_ends_the_start() {
     let site = Site::new();
     let output = refused(&site, &[("PLATEN_BLOBS__BUCKET", "no-such-bucket")]);
     assert!(output.contains("bucket no-such-bucket at ") && output.contains("NoSuchBucket"), "{output}");

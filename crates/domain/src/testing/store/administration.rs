@@ -1,10 +1,12 @@
 //! Renaming, retiring and the keys of users in memory.
 
 use super::InMemoryStore;
-use super::fleet_state::{FleetState, user_record};
+use super::fleet_state::{FleetState, removed, user_record};
 use crate::access::CredentialDigest;
 use crate::error::StoreError;
-use crate::fleet::{FleetConflict, FleetRecord, KeyId, KeyRegistry, RecordRegistry, RegisteredKey, RegistryError};
+use crate::fleet::{
+    FleetConflict, FleetRecord, KeyFilter, KeyId, KeyRegistry, RecordRegistry, RegisteredKey, RegistryError,
+};
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 
@@ -35,7 +37,9 @@ impl RecordRegistry for InMemoryStore {
             return Ok(());
         }
         if fleet.find_user(organization, new_name).is_ok() {
+            let is_retired = fleet.is_retired(id, FleetRecord::User(new_name.to_owned()));
             let [record, other] = [name, new_name].map(|name| user_record(organization, name));
+            let other = format!("{other}{}", removed(is_retired));
             return Err(FleetConflict::NameTaken { record, other }.into());
         }
         if let Some(organization) = fleet.organizations.get_mut(&id) {
@@ -82,11 +86,14 @@ impl RecordRegistry for InMemoryStore {
 
 #[async_trait]
 impl KeyRegistry for InMemoryStore {
-    async fn list(&self, organization: Option<String>) -> Result<Vec<RegisteredKey>, RegistryError> {
+    async fn list(&self, filter: KeyFilter) -> Result<Vec<RegisteredKey>, RegistryError> {
         let state = self.working()?;
         let fleet = &state.fleet;
+        let KeyFilter { organization, user, id } = filter;
         let only = organization.map(|name| fleet.find_organization(&name)).transpose()?;
         let keys = fleet.keys.iter().filter(|key| only.is_none_or(|only| key.organization == only));
+        let keys = keys.filter(|key| user.as_ref().is_none_or(|user| key.user == *user));
+        let keys = keys.filter(|key| id.as_ref().is_none_or(|id| id.fits(KeyId::of(&key.digest))));
         let mut keys: Vec<RegisteredKey> = keys.map(|key| registered(fleet, key)).collect();
         keys.sort_by(|one, other| {
             let order = |key: &RegisteredKey| (key.organization.clone(), key.user.clone(), key.issued, key.id);
@@ -129,6 +136,7 @@ fn registered(fleet: &FleetState, key: &super::fleet_state::RegisteredKey) -> Re
         id: KeyId::of(&key.digest),
         organization: fleet.organization_name(key.organization),
         user: key.user.clone(),
+        is_user_retired: fleet.is_retired(key.organization, FleetRecord::User(key.user.clone())),
         issued: key.issued,
         last_used: key.last_used,
         revoked: key.revoked,

@@ -10,7 +10,6 @@ use crate::guid::{ComputerGuid, DeviceGuid, JobGuid, QueueGuid, ResourceGuid};
 use crate::timestamp::Timestamp;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 
 /// A change works on a clone, which takes the place of the original once all of it succeeded.
 #[derive(Clone, Default)]
@@ -151,10 +150,15 @@ impl FleetState {
             for user in users {
                 self.register_user(id, organization, user, (new_keys, now), &mut applied)?;
             }
-            computers.into_iter().try_for_each(|computer| self.register_computer(id, computer))?;
+            computers.into_iter().try_for_each(|computer| self.register_computer(id, computer, &mut applied))?;
             devices.into_iter().try_for_each(|device| self.register_device(id, device))?;
             queues.into_iter().try_for_each(|queue| self.register_queue(id, queue))?;
             jobs.into_iter().try_for_each(|job| self.register_job(id, job))?;
+            for (record, target) in organization.relations() {
+                if before.is_retired(id, target.clone()) && !before.is_retired(id, record.clone()) {
+                    applied.retired_targets.push((organization.name.clone(), record, target));
+                }
+            }
         }
         let place = |issued: &NewKey| new_keys.iter().position(|key| key == issued);
         applied.issued.sort_by_key(place);
@@ -189,7 +193,9 @@ impl FleetState {
     ) -> Result<(), FleetConflict> {
         let record = user_record(&key.organization, &key.user);
         if let Some(holder) = self.keys.iter().find(|registered| registered.digest == key.digest()) {
+            let is_retired = self.is_retired(holder.organization, FleetRecord::User(holder.user.clone()));
             let other = user_record(&self.organization_name(holder.organization), &holder.user);
+            let other = format!("{other}{}", removed(is_retired));
             return Err(FleetConflict::CredentialTaken { credential: "MisKey", record, other });
         }
         if self.is_retired(id, FleetRecord::User(key.user.clone())) {
@@ -254,7 +260,12 @@ impl FleetState {
         Ok(())
     }
 
-    fn register_computer(&mut self, id: OrganizationId, named: &Computer) -> Result<(), FleetConflict> {
+    fn register_computer(
+        &mut self,
+        id: OrganizationId,
+        named: &Computer,
+        applied: &mut Applied,
+    ) -> Result<(), FleetConflict> {
         let record = format!("computer {}", named.guid);
         if let Some(user) = named.user.as_deref().filter(|user| !self.has_user(id, user)) {
             return Err(FleetConflict::UnknownTarget { record, target: format!("user \"{user}\"") });
@@ -264,15 +275,25 @@ impl FleetState {
             *guid != named.guid && hardware_hash.is_some() && other.hardware_hash == hardware_hash
         };
         if let Some((guid, other)) = self.computers.iter().find(|(guid, other)| taken((guid, other))) {
-            let other =
-                format!("computer {guid} \"{}\" of \"{}\"", other.name, self.organization_name(other.organization));
-            return Err(FleetConflict::CredentialTaken { credential: "HardwareHash", record, other });
+            let (guid, is_retired) = (*guid, self.is_retired(other.organization, FleetRecord::Computer(*guid)));
+            let organization = self.organization_name(other.organization);
+            let other = format!("computer {guid} \"{}\" of \"{organization}\"{}", other.name, removed(is_retired));
+            if !is_retired {
+                return Err(FleetConflict::CredentialTaken { credential: "HardwareHash", record, other });
+            }
+            applied.hashes_taken_over.push((record.clone(), other));
+            if let Some(former) = self.computers.get_mut(&guid) {
+                former.hardware_hash = None;
+            }
         }
         let organizations: BTreeMap<OrganizationId, String> =
             self.organizations.iter().map(|(id, organization)| (*id, organization.name.clone())).collect();
         let computer = match self.computers.entry(named.guid) {
             Entry::Occupied(found) if found.get().organization != id => {
-                let other = format!("\"{}\" of \"{}\"", found.get().name, organizations[&found.get().organization]);
+                let registered = found.get();
+                let is_retired = self.retired.contains(&(registered.organization, FleetRecord::Computer(named.guid)));
+                let of = &organizations[&registered.organization];
+                let other = format!("\"{}\" of \"{of}\"{}", registered.name, removed(is_retired));
                 return Err(FleetConflict::OtherOrganization { record, other });
             }
             Entry::Occupied(found) => found.into_mut(),
@@ -294,7 +315,8 @@ impl FleetState {
     fn register_device(&mut self, id: OrganizationId, named: &Device) -> Result<(), FleetConflict> {
         let new = || Record { organization: id, name: named.guid.to_string() };
         let device = self.devices.entry(named.guid).or_insert_with(new);
-        of_organization(id, &self.organizations, device.organization, &device.name, ("device", &named.guid))?;
+        let record = FleetRecord::Device(named.guid);
+        of_organization(id, &self.organizations, &self.retired, device.organization, &device.name, &record)?;
         update(&mut device.name, named.name.as_ref());
         Ok(())
     }
@@ -311,7 +333,8 @@ impl FleetState {
             device: None,
             uses: BTreeSet::new(),
         });
-        of_organization(id, &self.organizations, queue.organization, &queue.name, ("queue", &named.guid))?;
+        let record = FleetRecord::Queue(named.guid);
+        of_organization(id, &self.organizations, &self.retired, queue.organization, &queue.name, &record)?;
         update(&mut queue.name, named.name.as_ref());
         queue.device = named.device.or(queue.device);
         if let Some(uses) = &named.uses {
@@ -332,7 +355,8 @@ impl FleetState {
             queue: None,
             uses: BTreeSet::new(),
         });
-        of_organization(id, &self.organizations, job.organization, &job.name, ("job", &named.guid))?;
+        let record = FleetRecord::Job(named.guid);
+        of_organization(id, &self.organizations, &self.retired, job.organization, &job.name, &record)?;
         update(&mut job.name, named.name.as_ref());
         job.queue = named.queue.or(job.queue);
         if let Some(uses) = &named.uses {
@@ -346,18 +370,25 @@ pub(super) fn user_record(organization: &str, user: &str) -> String {
     format!("user \"{user}\" of \"{organization}\"")
 }
 
+/// How conflicts mark a record that is retired.
+pub(super) fn removed(is_retired: bool) -> &'static str {
+    if is_retired { " (removed)" } else { "" }
+}
+
 fn of_organization(
     id: OrganizationId,
     organizations: &BTreeMap<OrganizationId, RegisteredOrganization>,
+    retired: &BTreeSet<(OrganizationId, FleetRecord)>,
     registered: OrganizationId,
     name: &str,
-    (kind, guid): (&str, &dyn Display),
+    record: &FleetRecord,
 ) -> Result<(), FleetConflict> {
     if id == registered {
         return Ok(());
     }
-    let other = format!("\"{name}\" of \"{}\"", organizations[&registered].name);
-    Err(FleetConflict::OtherOrganization { record: format!("{kind} {guid}"), other })
+    let mark = removed(retired.contains(&(registered, record.clone())));
+    let other = format!("\"{name}\" of \"{}\"{mark}", organizations[&registered].name);
+    Err(FleetConflict::OtherOrganization { record: record.to_string(), other })
 }
 
 fn update(name: &mut String, given: Option<&String>) {

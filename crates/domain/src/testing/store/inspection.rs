@@ -90,6 +90,7 @@ impl InspectionRepository for InMemoryStore {
                     name: computer.name.clone(),
                     serial_number: computer.serial_number.clone(),
                     user: computer.user.clone(),
+                    is_retired: state.fleet.is_retired(organization, FleetRecord::Computer(*guid)),
                     last_log_entry: last_log_entry(state, organization, *guid, &computer.name),
                     last_crash_report: last_crash_report(state, organization, *guid),
                 })

@@ -50,6 +50,7 @@ pub(super) fn matches(filter: &LogFilter, entry: &NewLogEntry) -> bool {
         && text(&filter.source, &entry.source)
         && text(&filter.version, &entry.version)
         && text(&filter.computer, &entry.computer)
+        && filter.computer_guid.is_none_or(|computer| computer == entry.computer_guid)
         && filter.from.is_none_or(|from| from <= entry.received)
         && filter.to.is_none_or(|to| entry.received <= to)
         && filter.log_type.is_none_or(|log_type| log_type == entry.log_type)

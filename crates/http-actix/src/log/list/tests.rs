@@ -36,6 +36,7 @@ fn every_filter_is_handed_on() {
         source: Some(Pattern::new("o")),
         version: Some(Pattern::new("v")),
         computer: Some(Pattern::new("c")),
+        computer_guid: None,
         from: Timestamp::parse("2026-01-01T00:00:00Z"),
         to: Timestamp::parse("2026-01-02T00:00:00Z"),
         log_type: Some(LogType::Log),

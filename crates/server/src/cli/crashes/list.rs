@@ -2,7 +2,7 @@
 
 use super::{content, head, stack};
 use crate::cli::listing::{Listing, Record};
-use crate::cli::lookup::{Computers, Organizations};
+use crate::cli::lookup::{Organizations, Records};
 use crate::cli::output::Out;
 use crate::cli::query::{Limit, QueryOptions, TimeRange};
 use crate::cli::table::{Cell, Column};
@@ -37,14 +37,14 @@ pub(super) struct CrashList<'a> {
     pub(super) inspection: &'a dyn InspectionRepository,
     pub(super) blobs: &'a dyn BlobStore,
     pub(super) organizations: Organizations,
-    pub(super) computers: Computers,
+    pub(super) computers: Records,
 }
 
 impl CrashList<'_> {
     pub(super) async fn write(&self, asked: &ListArguments, out: &mut Out<'_>) -> Result<()> {
         let computer = asked.computer.as_deref().map(|text| self.computers.named(text)).transpose()?;
         let (from, to) = asked.period.bounds();
-        let filter = CrashReportFilter { from, to, computer: computer.map(|computer| computer.guid) };
+        let filter = CrashReportFilter { from, to, computer: computer.map(|computer| computer.guid.into()) };
         let reports = self.inspection.crash_reports(self.organizations.ids(), filter).take(asked.limit.get());
         let records = reports.map(async |found| Ok(self.record(found?).await)).buffered(CONCURRENT_READS);
         Listing::new(COLUMNS, out, asked.options.json).write(records, "no crash reports found", out).await
@@ -52,7 +52,7 @@ impl CrashList<'_> {
 
     async fn record(&self, found: InspectedCrashReport) -> CrashRecord {
         let InspectedCrashReport { organization, report } = found;
-        let computer = report.computer.and_then(|guid| self.computers.of_guid(guid));
+        let computer = report.computer.and_then(|guid| self.computers.of_guid(guid.as_uuid()));
         CrashRecord {
             organization: self.organizations.name(organization).to_owned(),
             computer_name: computer.map(|computer| computer.name.clone()),
@@ -86,15 +86,15 @@ struct CrashRecord {
 const COLUMNS: [Column; 11] = [
     Column::whole("RECEIVED"),
     Column::whole("ID"),
+    Column::optional("COMPUTER"),
     Column::optional("ORGANIZATION"),
     Column::optional("APPLICATION"),
     Column::optional("VERSION"),
     Column::optional("OS"),
     Column::optional("USER"),
-    Column::text("COMPUTER"),
     Column::optional("PARTS"),
     Column::optional("SIZE"),
-    Column::text("SIGNATURE"),
+    Column::cut("SIGNATURE"),
 ];
 
 impl Record for CrashRecord {
@@ -104,12 +104,12 @@ impl Record for CrashRecord {
         vec![
             Cell::new(report.received.to_string()),
             Cell::new(report.id.to_string()),
+            Cell::new(computer.unwrap_or_default()),
             Cell::new(organization),
             Cell::new(report.application_name.as_deref().unwrap_or("unknown")),
             Cell::new(&report.application_version),
             Cell::new(Os::parse(report.os.as_deref()).as_str()),
             Cell::new(report.user.as_deref().unwrap_or_default()),
-            Cell::new(computer.unwrap_or_default()),
             Cell::new(report.parts.count.to_string()),
             Cell::new(values::size(report.parts.size)),
             Cell::new(signature),

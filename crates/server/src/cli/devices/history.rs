@@ -46,11 +46,11 @@ pub(super) async fn run(database: &Database, asked: &History, now: Timestamp, ou
     let period = Period { from: from.unwrap_or(now.minus(LAST_WHILE)), to: to.unwrap_or(now) };
     let history = database.device_history();
     if let Some(most) = asked.samples {
-        let samples = history.samples(organization.id, device.guid, period, most).map_err(anyhow::Error::from);
+        let samples = history.samples(organization.id, device.guid.into(), period, most).map_err(anyhow::Error::from);
         let listing = Listing::new(SAMPLE_COLUMNS, out, asked.options.json);
         return listing.write(samples.take(asked.limit.get()), "no samples found", out).await;
     }
-    let changes = history.changes(organization.id, device.guid, period).map_err(anyhow::Error::from);
+    let changes = history.changes(organization.id, device.guid.into(), period).map_err(anyhow::Error::from);
     let listing = Listing::new(CHANGE_COLUMNS, out, asked.options.json);
     listing.write(changes.take(asked.limit.get()), "no changes found", out).await
 }
@@ -58,7 +58,7 @@ pub(super) async fn run(database: &Database, asked: &History, now: Timestamp, ou
 pub(super) const CHANGE_COLUMNS: [Column; 5] = [
     Column::whole("TIME"),
     Column::text("STATUS"),
-    Column::text("MESSAGE"),
+    Column::wide("MESSAGE"),
     Column::optional("CONNECTION"),
     Column::optional("CONNECTION MESSAGE"),
 ];

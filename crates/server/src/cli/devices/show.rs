@@ -39,10 +39,11 @@ pub(super) async fn run(database: &Database, asked: &Show, view: View, out: &mut
     let found = find(database, &organizations, &asked.device).await?;
     let removed = "the device was removed meanwhile";
     let organization = inspection.organizations(Some(found.organization)).await?.pop().context(removed)?;
-    let mut devices = inspection.devices(organization.id, Vec::new()).try_filter(|it| ready(it.guid == found.guid));
+    let mut devices =
+        inspection.devices(organization.id, Vec::new()).try_filter(|it| ready(it.guid.as_uuid() == found.guid));
     let device = devices.try_next().await?.context(removed)?;
     let record = DeviceRecord { organization: organization.name, device, view };
-    let past = Past::read(&database.device_history(), organization.id, found.guid, view).await?;
+    let past = Past::read(&database.device_history(), organization.id, found.guid.into(), view).await?;
     if asked.options.json { json_line(out, &past.json(&record)) } else { past.show(&record, out) }
 }
 

@@ -73,7 +73,7 @@ const COLUMNS: [Column; 5] = [
     Column::optional("KIND"),
     Column::text("NAME"),
     Column::whole("GUID"),
-    Column::text("DETAILS"),
+    Column::wide("DETAILS"),
 ];
 
 /// Kind, name, GUID and details of each record.
@@ -202,7 +202,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_organization_that_is_not_registered_is_an_error() {
-        let error = shown(Some("Acme"), false).await.unwrap_err();
-        assert_eq!(error.to_string(), "organization \"Acme\" is not registered");
+        let error = shown(Some("Akme"), false).await.unwrap_err();
+        assert_eq!(error.to_string(), "organization \"Akme\" is not registered");
     }
 }

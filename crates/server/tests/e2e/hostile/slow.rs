@@ -41,7 +41,7 @@ impl Slow {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hundreds_that_send_a_byte_a_second_keep_nobody_waiting() {
+async fn hundreds_of_slow_senders_delay_no_other_client() {
     let (site, server) = site_and_server().await;
     let before = Before::of(&server);
     let body = entry("slow");

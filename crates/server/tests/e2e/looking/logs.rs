@@ -64,6 +64,29 @@ async fn log_entries_are_listed_by_the_filters_of_the_interface() {
 }
 
 #[tokio::test]
+async fn a_renamed_computer_is_found_with_its_former_entries() {
+    let site = Site::new();
+    let server = site.serve().await;
+    add(&server, "before", json!({})).await;
+    let renamed = format!(
+        r#"{{ "organizations": [ {{ "name": "Acme Print", "computers": [ {{ "guid": "{COMPUTER}", "name": "Proofer" }} ] }} ] }}"#
+    );
+    site.write("renamed.json", &renamed);
+    site.run("fleet apply renamed.json").succeeded();
+    eventually("the new name is known", async || {
+        add(&server, "after", json!({})).await;
+        lines(&site, &["logs", "--json"])[0]["computer"] == "Proofer"
+    })
+    .await;
+    for (computer, is_before_found) in
+        [("proofer", true), (COMPUTER, true), (&COMPUTER[..5], true), ("rip-01", true), ("Proof*", false)]
+    {
+        let found = lines(&site, &["logs", "--json", "--computer", computer]);
+        assert_eq!(found.iter().any(|entry| entry["description"] == "before"), is_before_found, "{computer}");
+    }
+}
+
+#[tokio::test]
 async fn a_long_log_is_read_no_further_than_its_reader_wants() {
     let site = Site::new();
     let server = site.serve().await;
@@ -99,7 +122,7 @@ async fn a_long_log_is_read_no_further_than_its_reader_wants() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_follows_sees_every_entry_once_and_ends_with_its_reader() {
+async fn a_follower_sees_every_entry_once_and_ends_with_its_reader() {
     let site = Site::new();
     let server = site.serve().await;
     let second = site.serve_second("second-").await;

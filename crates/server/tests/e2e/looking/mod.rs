@@ -38,7 +38,7 @@ fn on_terminal(site: &Site, columns: u32, line: &str, variables: &[(&str, &str)]
 }
 
 #[test]
-fn whoever_sits_before_a_terminal_is_told_what_an_empty_answer_alone_does_not_say() {
+fn on_a_terminal_an_empty_answer_says_why_it_is_empty() {
     let site = Site::new();
     site.write("none.json", r#"{ "organizations": [] }"#);
     let printed = on_terminal(&site, 80, "fleet apply none.json", &[]);

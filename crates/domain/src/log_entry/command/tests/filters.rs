@@ -133,6 +133,7 @@ proptest! {
             source: pattern(2),
             version: pattern(3),
             computer: pattern(4),
+            computer_guid: None,
             from,
             to: None,
             log_type,
