@@ -170,11 +170,15 @@ impl Records {
         self.records.iter().find(|record| record.guid == guid)
     }
 
-    /// The computer that is registered under this serial number (decision A7), if it is the only one.
+    /// The computer that is registered under this serial number (decision A7), if it is the only one: a removed computer only
+    /// where no other one has the number.
     pub(super) fn of_serial_number(&self, serial_number: &str) -> Option<&NamedRecord> {
         let wanted = Some(Folded::of(serial_number));
-        let mut found = self.records.iter().filter(|computer| computer.serial_number == wanted && !computer.is_removed);
-        found.next().filter(|_| found.next().is_none())
+        let mut found = self.all(|computer| computer.serial_number == wanted);
+        if found.len() > 1 {
+            found.retain(|computer| !computer.is_removed);
+        }
+        if let [one] = found[..] { Some(one) } else { None }
     }
 
     /// The record that an operator names: by its GUID, by its name without case, or by the unique beginning of its GUID.
@@ -297,6 +301,14 @@ mod tests {
         let of_serial_number = |text| computers.of_serial_number(text).map(|found| found.guid);
         assert_eq!(of_serial_number("sn-1"), Some(numbered(1)), "decision A7");
         assert_eq!(of_serial_number("SN-2"), None, "two have it");
+        let removed = |numbers: &[u128]| {
+            let [first, other] = [named(1, "old", "SN-1"), named(2, "new", "SN-1")];
+            let retired = numbers.iter().map(|number| FleetRecord::Computer(numbered(*number).into())).collect();
+            let organization =
+                FleetOrganization { computers: vec![first, other], retired, ..FleetOrganization::default() };
+            Records::of_test(Kind::Computer, &[organization]).of_serial_number("SN-1").map(|found| found.guid)
+        };
+        assert_eq!((removed(&[]), removed(&[1]), removed(&[1, 2])), (None, Some(numbered(2)), None));
     }
 
     #[test]

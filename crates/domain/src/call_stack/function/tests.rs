@@ -1,3 +1,5 @@
+//! The forms of function names in call stacks.
+
 use super::reduce;
 
 /// Decision I4.
