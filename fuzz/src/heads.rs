@@ -8,8 +8,8 @@ use domain::fleet::FleetRegistry;
 use domain::testing::{ACME, ACME_HASH, ANN_KEY, BOB_KEY, InMemoryStore, ZENITH, ZENITH_HASH, ZOE_KEY, a_fleet, at};
 use domain::timestamp::Timestamp;
 use futures_executor::block_on;
-use http_actix::parse_network;
 use http_actix::fuzzing::{Answered, Head};
+use http_actix::parse_network;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, LazyLock};
 
