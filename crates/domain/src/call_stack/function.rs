@@ -123,9 +123,8 @@ fn last_word(name: &str) -> &str {
         name.strip_suffix(qualifier).filter(|rest| rest.ends_with([' ', ':'])).map_or(name, str::trim_end)
     });
     let end = name.find("operator").unwrap_or(name.len());
-    let start = name[..end].trim_end().rfind(char::is_whitespace);
-    let start = if end < name.len() { name[..end].rfind(char::is_whitespace) } else { start };
-    name[start.map_or(0, |start| start + 1)..].trim_start_matches(['*', '&'])
+    let last = name[..end].rsplit(char::is_whitespace).next().unwrap_or_default();
+    name[end - last.len()..].trim_start_matches(['*', '&'])
 }
 
 fn without_suffixes(name: &str) -> &str {

@@ -48,6 +48,7 @@ fn functions_lose_what_differs_between_builds_and_crashes() {
         ("closure #1 in Spooler.render(page:)", "Spooler.render"),
         ("static Spooler.render(page: Int) -> Bool", "Spooler.render"),
         ("load_5f2c1b0a9d8e", "load_#"),
+        ("g\u{a0}Prüfe", "Prüfe"),
     ] {
         assert_eq!(reduce(function).as_deref(), Some(reduced), "{function}");
     }
