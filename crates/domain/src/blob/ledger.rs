@@ -32,7 +32,8 @@ pub trait BlobLedger: Send + Sync + 'static {
     /// Up to `limit` blobs that were discarded before `before`, the oldest first.
     async fn discarded_before(&self, before: Timestamp, limit: u64) -> Result<Vec<BlobKey>, StoreError>;
 
-    /// Moves discarded blobs that can't be removed behind those that were discarded before `now`. Others stay as they are.
+    /// Postpones discarded blobs that can't be removed: they come after those that were discarded before `now`. Others stay
+    /// as they are.
     async fn postpone(&self, keys: &[BlobKey], now: Timestamp) -> Result<(), StoreError>;
 
     /// Takes blobs out of the table, after they were removed from the blob store.

@@ -178,7 +178,7 @@ pub async fn changes_of_the_fleet_are_recorded(stores: &Stores) -> Kept {
 pub async fn a_preview_and_a_refused_change_are_not_recorded(stores: &Stores) -> Kept {
     let by = &stores.authored_fleet;
     by.registry.preview(&a_fleet(), &[], at(0)).await?;
-    by.records.rename_user(ACME, "Nobody", "Somebody").await.expect_err("no such user");
+    by.records.rename_user(ACME, "Unknown", "Somebody").await.expect_err("no such user");
     assert!(list(stores, &AuditFilter::default()).await?.is_empty());
     Ok(())
 }

@@ -14,7 +14,7 @@ use std::error::Error;
 
 type Built<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// An admin of all organizations; an empty name is that of nobody in particular.
+/// An admin of all organizations; an empty name stands for any admin.
 pub(super) fn a_new_operator(name: &str) -> NewOperator {
     let name = OperatorName::parse(if name.is_empty() { "Operator" } else { name }).expect("a name");
     let password = PasswordHash::new(format!("hash of {name}"));

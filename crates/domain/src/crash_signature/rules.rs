@@ -23,7 +23,7 @@ pub(super) fn is_dispatcher(frame: &Frame) -> bool {
     frame.function.as_deref().is_some_and(|function| DISPATCHERS.rule(function).is_some())
 }
 
-/// The verdict and the rule behind it; `None` for a frame of the program itself.
+/// The verdict and its rule; `None` for a frame of the program itself.
 pub(super) fn judge(frame: &Frame) -> Option<(Verdict, &'static str)> {
     if let Some(function) = frame.function.as_deref() {
         if let Some(rule) = DISPATCHERS.rule(function).or_else(|| SKIPPED.rule(function)) {

@@ -99,7 +99,7 @@ impl<K: Eq + Hash + Copy> Failures<K> {
         }
         let decisive = times.iter().rev().nth(limit - 1)?;
         let micros = decisive.plus(WINDOW).as_micros() - now.as_micros();
-        // The clock may have been set back: nobody waits for longer than the window.
+        // The clock may have been set back: a name waits no longer than the window.
         Some(Duration::from_micros(micros.unsigned_abs()).min(WINDOW))
     }
 

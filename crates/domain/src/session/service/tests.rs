@@ -155,8 +155,8 @@ async fn every_sign_in_and_every_failed_one_is_recorded_without_the_password() {
     scene.sign_in("ann", &Password::new(WRONG)).await.unwrap_err();
     let started = scene.sign_in("ann", &password).await.unwrap();
     let records = scene.records().await;
-    let told: Vec<_> = records.iter().map(|one| (one.record.action.code(), one.record.author.name.as_str())).collect();
-    assert_eq!(told, [("session.started", "Ann"), ("session.refused", "ann"), ("operator.added", "root")]);
+    let kept: Vec<_> = records.iter().map(|one| (one.record.action.code(), one.record.author.name.as_str())).collect();
+    assert_eq!(kept, [("session.started", "Ann"), ("session.refused", "ann"), ("operator.added", "root")]);
     assert_eq!(records[0].record.author.address.as_deref(), Some("192.0.2.1"));
     let text = format!("{records:?}");
     for secret in [WRONG, password.reveal(), started.secret.reveal()] {
