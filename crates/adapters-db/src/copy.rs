@@ -9,8 +9,9 @@ mod tests;
 
 use crate::connections::Connections;
 use crate::entity::{
-    audit_record, computer, crash_part, crash_report, device, device_history, device_status, hardware_hash, job,
-    log_entry, mis_key, operator_account, operator_token, organization, queue, resource, resource_use, user_account,
+    audit_record, computer, crash_analysis, crash_group, crash_group_tally, crash_part, crash_pending, crash_report,
+    device, device_history, device_status, hardware_hash, job, log_entry, mis_key, operator_account, operator_token,
+    organization, queue, resource, resource_use, user_account,
 };
 use crate::error::store_error;
 use crate::{Database, page};
@@ -129,6 +130,10 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<log_entry::Entity>(pass).await?;
         all += self.table::<crash_report::Entity>(pass).await?;
         all += self.table::<crash_part::Entity>(pass).await?;
+        all += self.table::<crash_pending::Entity>(pass).await?;
+        all += self.table::<crash_group::Entity>(pass).await?;
+        all += self.table::<crash_group_tally::Entity>(pass).await?;
+        all += self.table::<crash_analysis::Entity>(pass).await?;
         all += self.table::<device_status::Entity>(pass).await?;
         all += self.table::<device_history::Entity>(pass).await?;
         all += self.table::<operator_account::Entity>(pass).await?;

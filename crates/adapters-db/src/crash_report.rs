@@ -2,7 +2,7 @@
 
 use crate::connections::Connections;
 use crate::convert::{Owner, size_column};
-use crate::entity::{crash_part, crash_report};
+use crate::entity::{crash_part, crash_pending, crash_report};
 use crate::error::FailedTransaction;
 use crate::group_commit::{BatchWriter, GroupCommit};
 use async_trait::async_trait;
@@ -113,6 +113,8 @@ impl BatchWriter for CrashReportWriter {
         let transaction = self.0.begin().await?;
         let reports = rows.iter().map(|(report, _)| report.clone().into_active_model());
         crash_report::Entity::insert_many(reports).exec_without_returning(&transaction).await?;
+        let waiting = rows.iter().map(|(report, _)| crash_pending::Model::new(report).into_active_model());
+        crash_pending::Entity::insert_many(waiting).exec_without_returning(&transaction).await?;
         let parts: Vec<&crash_part::Model> = rows.iter().flat_map(|(_, parts)| parts).collect();
         for parts in parts.chunks(PARTS_PER_INSERT) {
             let parts = parts.iter().map(|part| (*part).clone().into_active_model());

@@ -17,10 +17,10 @@ use crate::migrate::{self, Migrated};
 use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
-    SqlAuditRepository, SqlBlobLedger, SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceHistoryRepository,
-    SqlDeviceStatusRepository, SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository,
-    SqlOperatorRepository, SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSessionRepository,
-    SqlTokenRepository,
+    SqlAuditRepository, SqlBlobLedger, SqlCrashAnalysisRepository, SqlCrashGroupRepository, SqlCrashReportRepository,
+    SqlCredentialDirectory, SqlDeviceHistoryRepository, SqlDeviceStatusRepository, SqlFleetDirectory, SqlFleetRegistry,
+    SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository, SqlRefusalRepository, SqlResourceRepository,
+    SqlRetentionRepository, SqlSessionRepository, SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -297,6 +297,16 @@ impl Database {
     /// The port to the crash reports.
     pub fn crash_reports(&self) -> SqlCrashReportRepository {
         SqlCrashReportRepository::new(self.db.clone(), self.report_commits.clone())
+    }
+
+    /// The port to the analyses of crash reports.
+    pub fn crash_analyses(&self) -> SqlCrashAnalysisRepository {
+        SqlCrashAnalysisRepository::new(self.db.clone())
+    }
+
+    /// The port to the groups of crash reports.
+    pub fn crash_groups(&self) -> SqlCrashGroupRepository {
+        SqlCrashGroupRepository::new(self.db.clone())
     }
 
     /// The port to the device statuses.

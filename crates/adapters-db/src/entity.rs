@@ -7,7 +7,11 @@
 
 pub(crate) mod audit_record;
 pub(crate) mod computer;
+pub(crate) mod crash_analysis;
+pub(crate) mod crash_group;
+pub(crate) mod crash_group_tally;
 pub(crate) mod crash_part;
+pub(crate) mod crash_pending;
 pub(crate) mod crash_report;
 pub(crate) mod device;
 pub(crate) mod device_history;

@@ -2,6 +2,7 @@
 
 mod history;
 mod initial;
+mod insight;
 mod operators;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -11,6 +12,11 @@ pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(initial::Initial), Box::new(operators::Operators), Box::new(history::History)]
+        vec![
+            Box::new(initial::Initial),
+            Box::new(operators::Operators),
+            Box::new(insight::Insight),
+            Box::new(history::History),
+        ]
     }
 }

@@ -43,6 +43,12 @@ const FLEET: &[&str] = &[
         VALUES ({guid}, 7, 11, 'SN', '1', 'note')",
     "INSERT INTO crash_part (report_id, position, place, blob_key, content_size, checksum)
         VALUES ({guid}, 0, 'callstack', 'crash-reports/1', 5, 'C')",
+    "INSERT INTO crash_pending (report_id, waiting_since, taken_until, attempts) VALUES ({guid}, 11, 0, 0)",
+    "INSERT INTO crash_group (id, organization_id, signature, algorithm, state, first_seen_at, last_seen_at, reports)
+        VALUES ({guid}, 7, 'Spooler::render', 1, 'new', 11, 11, 1)",
+    "INSERT INTO crash_group_tally (group_id, kind, value, reports) VALUES ({guid}, 'version', '1', 1)",
+    "INSERT INTO crash_analysis (report_id, group_id, received_at, algorithm, signature, analyzed_at)
+        VALUES ({guid}, {guid}, 11, 1, 'Spooler::render', 12)",
     "INSERT INTO device_status (organization_id, device_guid, received_at, status, temperature, remaining_inks,
         queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
     "INSERT INTO device_history (organization_id, device_guid, received_at, status, is_change, temperature,

@@ -13,6 +13,8 @@ mod scene;
 
 pub mod audit;
 pub mod blob_store;
+pub mod crash_analysis;
+pub mod crash_group;
 pub mod crash_report;
 pub mod credentials;
 pub mod device_history;
@@ -44,6 +46,8 @@ pub mod token;
 use crate::access::CredentialDirectory;
 use crate::audit::{AuditRepository, Author};
 use crate::blob::BlobLedger;
+use crate::crash_analysis::CrashAnalysisRepository;
+use crate::crash_group::CrashGroupRepository;
 use crate::crash_report::CrashReportRepository;
 use crate::device_history::DeviceHistoryRepository;
 use crate::device_status::DeviceStatusRepository;
@@ -69,6 +73,8 @@ pub struct Stores {
     pub resources: Arc<dyn ResourceRepository>,
     pub logs: Arc<dyn LogRepository>,
     pub crash_reports: Arc<dyn CrashReportRepository>,
+    pub crash_analyses: Arc<dyn CrashAnalysisRepository>,
+    pub crash_groups: Arc<dyn CrashGroupRepository>,
     pub device_statuses: Arc<dyn DeviceStatusRepository>,
     /// Of [`crate::device_history::SAMPLE_EVERY`].
     pub device_history: Arc<dyn DeviceHistoryRepository>,
@@ -122,6 +128,8 @@ impl Stores {
             resources: store.clone(),
             logs: store.clone(),
             crash_reports: store.clone(),
+            crash_analyses: store.clone(),
+            crash_groups: store.clone(),
             device_statuses: store.clone(),
             device_history: store.clone(),
             fleet_directory: store.clone(),

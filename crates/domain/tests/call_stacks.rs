@@ -143,8 +143,8 @@ proptest! {
 
 /// A bound that even a slow machine keeps, and that anything worse than linear breaks.
 #[test]
-fn four_mebibytes_of_hostile_text_take_seconds_at_most() {
-    let size = 4 * 1024 * 1024;
+fn a_mebibyte_of_hostile_text_takes_seconds_at_most() {
+    let size = 1024 * 1024;
     for piece in ["<", "(", "a::", "#0 <", "at a.b<", "\n", "|", "rip!a<b>(c)\n", "0: _ZN1aI1aI1aE\n", "[a::b|", "`'"] {
         let text = piece.repeat(size / piece.len());
         let begun = Instant::now();

@@ -82,6 +82,8 @@ catalog! {
         "Registered devices by their last status; never_seen without one.";
     Gauge DEVICES_SILENT "platen_devices_silent" [organization]
         "Devices whose last status is older than insight.silent_after.";
+    Counter CRASH_ANALYSES "platen_crash_analyses_total" [outcome]
+        "Crash reports that were analyzed in the background: grouped, failed, postponed.";
     Counter RETENTION_REMOVED "platen_retention_removed_total" [kind]
         "Records removed because they were older than the configuration keeps them.";
 }

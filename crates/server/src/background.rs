@@ -3,8 +3,9 @@
 use crate::config::Config;
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;
-use crate::{fleet_metrics, retention, wiring};
+use crate::{fleet_metrics, insight, retention, wiring};
 use adapters_db::Database;
+use anyhow::Result;
 use domain::access::KeyUses;
 use domain::blob::{BlobMaintenance, BlobStore, OrphanSweep, Uploads};
 use domain::error::error_chain;
@@ -31,6 +32,9 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Starts the background work, which ends when the set is dropped. Each task may be stopped at any point; the next
 /// start continues its work.
+///
+/// # Errors
+/// The program's own file, which reads minidumps in a child process, isn't found.
 pub(crate) fn start(
     config: &Config,
     database: &Database,
@@ -38,7 +42,7 @@ pub(crate) fn start(
     uploads: &Uploads,
     key_uses: &Arc<KeyUses>,
     metrics: PrometheusHandle,
-) -> JoinSet<()> {
+) -> Result<JoinSet<()>> {
     let grace = config.blobs.discarded_grace;
     let maintenance = Arc::new(uploads.maintenance(grace));
     let mut work = JoinSet::new();
@@ -49,6 +53,7 @@ pub(crate) fn start(
     work.spawn(retention::run(wiring::retention(database, config.retention)));
     work.spawn(keep_key_uses(Arc::clone(key_uses), database.fleet_registry()));
     work.spawn(fleet_metrics::run(database.clone(), wiring::clock(), config.insight.silent_after));
+    work.spawn(insight::run(wiring::crash_analysis(database, blobs, &config.insight)?));
     work.spawn(host_metrics::run(HostMetrics::new(config)));
     work.spawn(async move {
         let mut ticks = interval(UPKEEP_INTERVAL);
@@ -57,7 +62,7 @@ pub(crate) fn start(
             metrics.run_upkeep();
         }
     });
-    work
+    Ok(work)
 }
 
 /// Stores periodically when keys were last used.

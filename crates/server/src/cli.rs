@@ -140,6 +140,9 @@ enum Command {
     },
     /// Ask the running server whether it is ready
     Healthcheck,
+    /// Read a minidump from stdin (the server starts this itself)
+    #[command(name = adapters_minidump::SUBCOMMAND, hide = true)]
+    ReadMinidump,
 }
 
 /// How long the process waits at its end for blocking work on a disk.
@@ -185,6 +188,12 @@ fn named_command(arguments: impl IntoIterator<Item = OsString>) -> String {
 }
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
+    if let Command::ReadMinidump = cli.command {
+        // Before there are threads, which take memory.
+        adapters_minidump::run_child(std::io::stdin().lock(), std::io::stdout().lock())
+            .context("cannot read the dump")?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let layers = configuration::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
     let config = Config::of(&layers).map_err(Failure::Misuse)?;
     // Commands other than the server print their own messages.
@@ -229,6 +238,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Completions { shell } => manual::completions(Cli::command(), shell),
             Command::Man { folder } => manual::man(Cli::command(), folder.as_deref()),
             Command::Healthcheck => healthcheck::run(&config).await,
+            // It has ended before.
+            Command::ReadMinidump => Ok(ExitCode::SUCCESS),
         }
     });
     // A disk that hangs must not keep the process.
@@ -287,6 +298,8 @@ mod tests {
             "crashes list",
             "crashes show 88de5c02-cce6-411f-950f-be309caa4439",
             "crashes export 88de5c02-cce6-411f-950f-be309caa4439 folder",
+            "crashes analyze --all",
+            "crashes groups --state new",
             "computers",
             "computers show RIP-01",
             "devices --status Error",

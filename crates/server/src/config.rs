@@ -100,6 +100,8 @@ pub(crate) struct Abuse {
 pub(crate) struct Insight {
     /// A device without a status for this long is silent (decision I3).
     pub(crate) silent_after: Duration,
+    /// Bytes of the largest minidump that is read (decision I6).
+    pub(crate) max_dump: u64,
 }
 
 /// Section `log`.
@@ -198,7 +200,10 @@ impl Config {
                     if value.text.is_empty() { Some(None) } else { values::age(value).map(Some) }
                 })?,
             },
-            insight: Insight { silent_after: layers.required("insight.silent_after", values::positive_duration)? },
+            insight: Insight {
+                silent_after: layers.required("insight.silent_after", values::positive_duration)?,
+                max_dump: size("insight.max_dump")?,
+            },
             log: Log {
                 format: layers.optional("log.format", |value| {
                     values::choice(value, &[("text", LogFormat::Text), ("json", LogFormat::Json)])

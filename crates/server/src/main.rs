@@ -7,6 +7,7 @@ mod config;
 mod fleet_json;
 mod fleet_metrics;
 mod host_metrics;
+mod insight;
 mod listen;
 mod open_files;
 mod panics;

@@ -1,15 +1,17 @@
 //! Wires the use cases to the adapters that the configuration names.
 
-use crate::config::{Blobs, Config, Database as DatabaseSection};
+use crate::config::{Blobs, Config, Database as DatabaseSection, Insight};
 use crate::passwords::Argon2Hasher;
 use crate::system::{RandomIds, SystemClock};
 use adapters_blob::BlobConfig;
 use adapters_db::{Database, DatabaseConfig, Migrated, OpenError, SqlFleetRegistry};
+use adapters_minidump::ChildProcessReader;
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
 use domain::access::{AccessService, KeyUses};
 use domain::blob::{BlobStore, Uploads};
 use domain::clock::{Clock, IdSource};
+use domain::crash_analysis::CrashAnalysisService;
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
 use domain::error::error_chain;
@@ -190,6 +192,17 @@ pub(crate) fn uploads(database: &Database, blobs: &Arc<dyn BlobStore>) -> Upload
 /// The removal of old records.
 pub(crate) fn retention(database: &Database, policy: RetentionPolicy) -> RetentionService {
     RetentionService::new(Arc::new(database.retention()), clock(), policy)
+}
+
+/// The analysis of crash reports. Minidumps are read by this same program in a child process.
+pub(crate) fn crash_analysis(
+    database: &Database,
+    blobs: &Arc<dyn BlobStore>,
+    config: &Insight,
+) -> Result<CrashAnalysisService> {
+    let program = std::env::current_exe().context("cannot find the program itself, which reads minidumps")?;
+    let dumps = Arc::new(ChildProcessReader::new(program, config.max_dump));
+    Ok(CrashAnalysisService::new(Arc::new(database.crash_analyses()), Arc::clone(blobs), dumps, clock()))
 }
 
 /// The use cases of clients.

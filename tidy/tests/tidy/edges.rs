@@ -28,13 +28,14 @@ const DOMAIN: [&str; 17] = [
 ];
 
 /// Which of our own crates each may use.
-const OWN: [(&str, &[&str]); 8] = [
+const OWN: [(&str, &[&str]); 9] = [
     ("domain", &[]),
     ("metering", &[]),
     ("adapters-db", &["domain", "metering"]),
     ("adapters-blob", &["domain", "metering"]),
+    ("adapters-minidump", &["domain"]),
     ("http-actix", &["domain", "metering"]),
-    ("server", &["domain", "metering", "adapters-db", "adapters-blob", "http-actix"]),
+    ("server", &["domain", "metering", "adapters-db", "adapters-blob", "adapters-minidump", "http-actix"]),
     ("bench", &[]),
     ("tidy", &[]),
 ];
@@ -43,12 +44,13 @@ const OWN: [(&str, &[&str]); 8] = [
 const TOOLS: [&str; 2] = ["bench", "tidy"];
 
 /// Which crates may use a framework; names are prefixes.
-const FRAMEWORKS: [(&str, &[&str]); 8] = [
+const FRAMEWORKS: [(&str, &[&str]); 9] = [
     ("actix", &["http-actix"]),
     ("anyhow", &["server"]),
     ("clap", &["server"]),
     // All metrics are in the list of `metering`.
     ("metrics", &["metering", "server"]),
+    ("minidump", &["adapters-minidump"]),
     ("multer", &["http-actix"]),
     ("object_store", &["adapters-blob"]),
     // http-actix reads `traceparent` of a request.

@@ -1,5 +1,6 @@
 //! Finds and removes the old records of one organization, in one of the tables.
 
+use crate::crash_group;
 use crate::entity::{crash_part, crash_report, device_history, log_entry};
 use crate::ledger::discard;
 use domain::caller::OrganizationId;
@@ -90,7 +91,8 @@ impl RetainedTable for crash_report::Entity {
     }
 
     async fn remove(transaction: &DatabaseTransaction, records: Condition, now: Timestamp) -> Result<u64, DbErr> {
-        // Parts first, since they refer to their reports.
+        // What refers to the reports goes first.
+        crash_group::forget(transaction, crash_report::Entity::find().filter(records.clone())).await?;
         let parts = crash_part::Entity::delete_many().filter(parts_of(records.clone()));
         let parts = parts.exec_with_returning(transaction).await?;
         for parts in parts.chunks(KEYS) {

@@ -63,6 +63,8 @@ impl TestDatabase {
             resources: Arc::new(self.database.resources()),
             logs: Arc::new(self.database.logs()),
             crash_reports: Arc::new(self.database.crash_reports()),
+            crash_analyses: Arc::new(self.database.crash_analyses()),
+            crash_groups: Arc::new(self.database.crash_groups()),
             device_statuses: Arc::new(self.database.device_statuses()),
             device_history: Arc::new(self.database.device_history()),
             fleet_directory: Arc::new(self.database.fleet_directory()),

@@ -4,7 +4,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::cmp::Ordering;
 
 /// Bytes of a call stack that are analyzed at most. Frames that matter come first.
-pub const MAX_TEXT: usize = 4 * 1024 * 1024;
+pub const MAX_TEXT: usize = 1024 * 1024;
 
 /// The text in the encoding that [`encoding_of`] finds. What is malformed in it becomes U+FFFD.
 #[must_use]

@@ -328,6 +328,22 @@ macro_rules! store_contract {
                     changes_of_the_fleet_are_recorded,
                     a_preview_and_a_refused_change_are_not_recorded,
                 }
+                crash_analysis {
+                    reports_wait_from_their_receipt_on_and_are_taken_once,
+                    concurrent_processes_take_different_reports,
+                    an_analysis_is_found_as_it_was_stored,
+                    reports_are_counted_in_the_group_of_their_signature,
+                    concurrent_analyses_of_a_report_count_it_once,
+                    a_new_analysis_moves_a_report_to_its_new_group,
+                    a_report_after_the_resolution_makes_a_group_regressed,
+                    removed_reports_are_no_longer_counted,
+                }
+                crash_group {
+                    pages_of_groups_follow_each_other,
+                    groups_are_filtered,
+                    a_group_is_found_and_changed_by_its_organization_only,
+                    texts_of_groups_stay_as_they_are,
+                }
                 ledger {
                     discarded_blobs_are_named_oldest_first,
                     no_more_discarded_blobs_are_named_than_asked_for,

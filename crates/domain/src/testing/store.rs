@@ -1,6 +1,7 @@
 //! Every database port in memory: one state with one lock, so that each method is one atomic step.
 
 mod administration;
+mod crash_groups;
 mod device_history;
 mod directories;
 mod fleet_state;
@@ -23,6 +24,7 @@ use crate::guid::{DeviceGuid, ResourceGuid};
 use crate::log_entry::NewLogEntry;
 use crate::resource::StoredResource;
 use crate::timestamp::Timestamp;
+use crash_groups::CrashGroups;
 use device_history::HistoryRecord;
 use fleet_state::FleetState;
 use futures_util::stream::{self, BoxStream};
@@ -54,6 +56,7 @@ struct State {
     device_history: Vec<(OrganizationId, HistoryRecord)>,
     refusals: Refusals,
     operators: Operators,
+    crash_groups: CrashGroups,
 }
 
 impl InMemoryStore {

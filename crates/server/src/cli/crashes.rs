@@ -1,5 +1,8 @@
-//! `platen crashes list`, `show` and `export`
+//! `platen crashes list`, `show`, `export`, `groups` and `analyze`
 
+mod analyze;
+mod facts;
+mod groups;
 mod list;
 mod stack;
 
@@ -16,9 +19,11 @@ use crate::wiring;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use domain::blob::BlobStore;
+use domain::crash_analysis::{AnalyzedReport, CrashAnalysisRepository, read_signature};
 use domain::crash_report::{CrashPart, CrashReport, Os, PartRole, StoredCrashReport};
 use domain::guid::CrashReportId;
 use domain::inspection::{CrashReportFilter, InspectionRepository};
+use domain::minidump::DumpFacts;
 use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -47,6 +52,14 @@ pub(super) enum CrashesCommand {
         #[arg(long)]
         force: bool,
     },
+    /// List the groups of crash reports, the last seen first
+    Groups(groups::GroupsArguments),
+    /// Analyze reports anew whose analysis failed or follows older rules
+    Analyze {
+        /// All reports
+        #[arg(long)]
+        all: bool,
+    },
 }
 
 /// Which report is meant.
@@ -61,22 +74,32 @@ pub(super) struct Report {
 }
 
 pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<ExitCode, Failure> {
+    if let CrashesCommand::Analyze { all } = command {
+        return analyze::run(config, all).await;
+    }
     query::run(config, async |database, out| {
         let inspection = database.inspection();
+        let analyses = database.crash_analyses();
         let blobs = || wiring::open_blobs(&config.blobs);
         match command {
             CrashesCommand::List(asked) => {
                 let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
                 let fleet = wiring::fleet_service(database);
                 let computers = Records::read(&fleet, &organizations, Kind::Computer).await?;
-                let blobs = blobs().await?;
-                let list = list::CrashList { inspection: &inspection, blobs: &*blobs, organizations, computers };
+                let list = list::CrashList { inspection: &inspection, analyses: &analyses, organizations, computers };
                 list.write(&asked, out).await
             }
             CrashesCommand::Show { report, json } => {
                 let found = find(&inspection, &report).await?;
-                show(&*blobs().await?, &found, json, out).await
+                let analyzed = analyses.find(&[found.report.id]).await?.pop();
+                show(&*blobs().await?, &found, analyzed.as_ref(), json, out).await
             }
+            CrashesCommand::Groups(asked) => {
+                let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
+                groups::write(&database.crash_groups(), &organizations, &asked, out).await
+            }
+            // It needs no output of this kind.
+            CrashesCommand::Analyze { .. } => Ok(()),
             CrashesCommand::Export { report, folder, force } => {
                 let Found { report, .. } = find(&inspection, &report).await?;
                 let folder = folder.unwrap_or_else(|| PathBuf::from(format!("crash-{}", report.id)));
@@ -121,18 +144,35 @@ async fn find(inspection: &dyn InspectionRepository, asked: &Report) -> Result<F
     }
 }
 
-async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, out: &mut Out<'_>) -> Result<()> {
+async fn show(
+    blobs: &dyn BlobStore,
+    found: &Found,
+    analyzed: Option<&AnalyzedReport>,
+    as_json: bool,
+    out: &mut Out<'_>,
+) -> Result<()> {
     let Found { organization, report } = found;
     let call_stack = report.parts.iter().find(|part| part.role == PartRole::CallStack);
+    let dump = analyzed.and_then(|analyzed| analyzed.analysis.dump.as_ref());
+    let place = dump.and_then(|dump| dump.facts.as_ref().ok()).map(DumpFacts::signed_frame);
+    let explained = match call_stack {
+        Some(part) => Some(read_signature(content(blobs, part).await?, place.as_ref()).await?),
+        None => None,
+    };
     if as_json {
         let mut json = json_of(organization, report);
+        json["signature"] = facts::signature(analyzed).into();
+        json["group"] = analyzed.and_then(|analyzed| analyzed.group).map(|group| group.to_string()).into();
+        json["basis"] = explained.as_ref().map(|explained| explained.basis.as_str()).into();
+        json["frames"] = explained.as_ref().map(facts::frames_json).into();
+        json["minidump"] = dump.map(facts::dump_json).transpose()?.into();
         if let Some(part) = call_stack {
             json["call_stack"] = stack::text(content(blobs, part).await?).await?.into();
         }
         return json_line(out, &json);
     }
     let os = Os::parse(report.os.as_deref()).as_str();
-    let facts = [
+    let shown = [
         ("Id", report.id.to_string()),
         ("Received", report.received.precise()),
         ("Organization", organization.clone()),
@@ -143,8 +183,10 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, out: &mut Out
         ("Computer", report.computer.map(|computer| computer.to_string()).unwrap_or_default()),
         ("SerialNumber", report.serial_number.clone()),
         ("Note", report.note.clone().unwrap_or_default()),
+        ("Signature", facts::signature(analyzed)),
+        ("Group", analyzed.and_then(|analyzed| analyzed.group).map(|group| group.to_string()).unwrap_or_default()),
     ];
-    values::facts(out, &facts)?;
+    values::facts(out, &shown)?;
     out.line("")?;
     let mut table = Table::new(PART_COLUMNS, out.screen());
     for part in &report.parts {
@@ -154,6 +196,14 @@ async fn show(blobs: &dyn BlobStore, found: &Found, as_json: bool, out: &mut Out
         table.row(out, vec![role, text(&part.name), text(&part.file_name), text(&part.content_type), size])?;
     }
     table.flush(out)?;
+    if let Some(dump) = dump {
+        out.line("")?;
+        facts::print_dump(dump, out)?;
+    }
+    if let Some(explained) = explained.filter(|explained| !explained.frames.is_empty()) {
+        out.line("")?;
+        facts::print_frames(&explained, out)?;
+    }
     if let Some(part) = call_stack {
         out.line("")?;
         stack::print(content(blobs, part).await?, out).await?;

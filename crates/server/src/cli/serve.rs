@@ -128,7 +128,7 @@ async fn serve(
         rendered.render()
     });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
-    let work = background::start(config, &stores.database, &stores.blobs, &uploads, &key_uses, metrics);
+    let work = background::start(config, &stores.database, &stores.blobs, &uploads, &key_uses, metrics)?;
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");

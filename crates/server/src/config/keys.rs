@@ -81,6 +81,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("history.sample_every", Some("5m"), PERIOD),
     key("insight.silent_after", Some("15m"), PERIOD),
+    key("insight.max_dump", Some("64MiB"), SIZE),
     key("log.format", None, "text or json"),
     key("log.level", None, "error, warn, info, debug, trace, off, or directives such as info,http_actix=debug"),
     key("telemetry.otlp_endpoint", None, URL),

@@ -59,7 +59,9 @@ pub(super) fn matches(filter: &LogFilter, entry: &NewLogEntry) -> bool {
 #[async_trait]
 impl CrashReportRepository for InMemoryStore {
     async fn add(&self, organization: OrganizationId, report: NewCrashReport) -> Result<(), WriteError> {
-        self.working().map_err(WriteError::NotStored)?.crash_reports.push((organization, report));
+        let mut state = self.working().map_err(WriteError::NotStored)?;
+        state.crash_groups.wait(report.id, report.received);
+        state.crash_reports.push((organization, report));
         Ok(())
     }
 

@@ -40,8 +40,11 @@ impl RetentionRepository for InMemoryStore {
     ) -> Result<RemovalOutcome, StoreError> {
         let mut state = self.working()?;
         let (reports, removal) = remove(&mut state.crash_reports, |report| report.received, before, from, limit);
-        for part in reports.into_iter().flat_map(|report| report.parts) {
-            state.discarded.entry(part.key).or_insert(now);
+        for report in reports {
+            state.crash_groups.remove(report.id);
+            for part in report.parts {
+                state.discarded.entry(part.key).or_insert(now);
+            }
         }
         Ok(removal)
     }

@@ -1,6 +1,6 @@
 //! `platen crashes list`
 
-use super::{content, head, stack};
+use super::{facts, head};
 use crate::cli::listing::{Listing, Record};
 use crate::cli::lookup::{Organizations, Records};
 use crate::cli::output::Out;
@@ -9,14 +9,13 @@ use crate::cli::table::{Cell, Column};
 use crate::cli::values;
 use anyhow::Result;
 use clap::Args;
-use domain::blob::BlobStore;
-use domain::crash_report::{CrashReport, Os, PartRole};
-use domain::guid::CrashReportId;
+use domain::crash_analysis::CrashAnalysisRepository;
+use domain::crash_report::{CrashReport, Os};
 use domain::inspection::{CrashReportFilter, InspectedCrashReport, InspectionRepository, PartsTotal};
 use futures_util::StreamExt;
 use serde_json::Value;
 
-/// Call stacks that are read at the same time.
+/// Analyses that are read at the same time.
 const CONCURRENT_READS: usize = 8;
 
 #[derive(Debug, Args)]
@@ -35,7 +34,7 @@ pub(in crate::cli) struct ListArguments {
 /// The crash reports of some organizations.
 pub(super) struct CrashList<'a> {
     pub(super) inspection: &'a dyn InspectionRepository,
-    pub(super) blobs: &'a dyn BlobStore,
+    pub(super) analyses: &'a dyn CrashAnalysisRepository,
     pub(super) organizations: Organizations,
     pub(super) computers: Records,
 }
@@ -46,32 +45,20 @@ impl CrashList<'_> {
         let (from, to) = asked.period.bounds();
         let filter = CrashReportFilter { from, to, computer: computer.map(|computer| computer.guid.into()) };
         let reports = self.inspection.crash_reports(self.organizations.ids(), filter).take(asked.limit.get());
-        let records = reports.map(async |found| Ok(self.record(found?).await)).buffered(CONCURRENT_READS);
+        let records = reports.map(async |found| self.record(found?).await).buffered(CONCURRENT_READS);
         Listing::new(COLUMNS, out, asked.options.json).write(records, "no crash reports found", out).await
     }
 
-    async fn record(&self, found: InspectedCrashReport) -> CrashRecord {
+    async fn record(&self, found: InspectedCrashReport) -> Result<CrashRecord> {
         let InspectedCrashReport { organization, report } = found;
         let computer = report.computer.and_then(|guid| self.computers.of_guid(guid.as_uuid()));
-        CrashRecord {
+        let analyzed = self.analyses.find(&[report.id]).await?.pop();
+        Ok(CrashRecord {
             organization: self.organizations.name(organization).to_owned(),
             computer_name: computer.map(|computer| computer.name.clone()),
-            signature: self.signature(report.id).await,
+            signature: facts::signature(analyzed.as_ref()),
             report,
-        }
-    }
-
-    /// The signature of the call stack. A content that can't be read doesn't end the list.
-    async fn signature(&self, id: CrashReportId) -> String {
-        let signature = async {
-            let report = self.inspection.find_crash_report(id).await?.map(|(_, report)| report);
-            let parts = report.iter().flat_map(|report| &report.parts);
-            match parts.into_iter().find(|part| part.role == PartRole::CallStack) {
-                Some(part) => Ok(stack::signature(content(self.blobs, part).await?).await?.text),
-                None => Ok(String::new()),
-            }
-        };
-        signature.await.unwrap_or_else(|error: anyhow::Error| format!("({error})"))
+        })
     }
 }
 

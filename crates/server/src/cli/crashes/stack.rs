@@ -4,8 +4,7 @@ use crate::cli::output::Out;
 use crate::cli::table::push_escaped;
 use anyhow::Result;
 use domain::blob::ByteStream;
-use domain::call_stack::{MAX_TEXT, decode, encoding_of, parse};
-use domain::crash_signature::{Signature, sign};
+use domain::call_stack::encoding_of;
 use encoding_rs::Decoder;
 use futures_util::TryStreamExt;
 
@@ -49,18 +48,6 @@ pub(super) async fn text(content: ByteStream) -> Result<String> {
         }
     }
     Ok(whole)
-}
-
-/// The signature of a call stack (decision I4).
-pub(super) async fn signature(mut content: ByteStream) -> Result<Signature> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = content.try_next().await? {
-        bytes.extend_from_slice(&chunk[..chunk.len().min(MAX_TEXT - bytes.len())]);
-        if bytes.len() == MAX_TEXT {
-            break;
-        }
-    }
-    Ok(sign(&parse(&decode(&bytes)), None))
 }
 
 /// A stream of bytes, decoded. What is malformed in its encoding becomes U+FFFD.
@@ -143,18 +130,6 @@ mod tests {
     #[tokio::test]
     async fn a_stack_in_an_old_encoding_of_windows_is_readable() {
         assert_eq!(printed(b"Gr\xF6\xDFe 12 \x80\r\n", 3).await, "Größe 12 €\n");
-    }
-
-    /// Decision I4.
-    #[tokio::test]
-    async fn a_signature_stands_for_a_stack() {
-        for (stack, expected) in [
-            ("Signal 11\n#0  abort ()\n#1  0x00f1 in Page::draw (this=0x1) at page.cpp:12\n", "Page::draw"),
-            ("\n  \r\nCrash at page 12\r\n", "Crash at page #"),
-            ("\n \n", "empty call stack"),
-        ] {
-            assert_eq!(signature(stream(stack.as_bytes(), 4)).await.unwrap().text, expected);
-        }
     }
 
     #[tokio::test]

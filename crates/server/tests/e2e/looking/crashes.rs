@@ -16,6 +16,7 @@ async fn crash_reports_are_listed_shown_and_saved_beside_the_server() {
     let first = server.client().report_crash("first", b"").await;
     let id = server.client().report_crash(STACK, &dump).await;
 
+    wait_for_analysis(&site);
     let all = lines(&site, &["crashes", "list", "--json"]);
     assert_eq!((all.len(), &all[0]["id"], &all[1]["id"]), (2, &json!(id), &json!(first)));
     let newest = &all[0];
@@ -33,6 +34,14 @@ async fn crash_reports_are_listed_shown_and_saved_beside_the_server() {
     assert_eq!(lines(&site, &["crashes", "show", &id[..10], "--json"])[0]["id"], json!(id));
     let table = site.run("crashes list").succeeded();
     assert!(table.starts_with("RECEIVED ") && table.contains(&id) && table.contains("293.0 KiB"), "{table}");
+
+    // Decision I5.
+    let groups = lines(&site, &["crashes", "groups", "--json", "--state", "new", "--organization", "Acme Print"]);
+    let counts: Vec<_> = groups.iter().map(|group| (&group["signature"], &group["reports"])).collect();
+    assert_eq!(counts, [(&json!("Crash in Größe()"), &json!(1)), (&json!("first"), &json!(1))]);
+    assert!(lines(&site, &["crashes", "groups", "--json", "--state", "resolved"]).is_empty());
+    assert_eq!(site.run("crashes analyze --all").succeeded(), "analyzed 2, failed 0, postponed 0\n");
+    assert_eq!(lines(&site, &["crashes", "groups", "--json"]), groups);
 
     let shown = site.run(&format!("crashes show {id}")).succeeded();
     assert!(shown.ends_with("\n\nCrash in Größe()\n    at main.cpp:12 \\x1b[2J\\u{202e}\n"), "{shown}");
@@ -61,6 +70,18 @@ async fn crash_reports_are_listed_shown_and_saved_beside_the_server() {
     site.run("fleet apply beta.json").succeeded();
     let output = site.run(&format!("crashes show {id} --organization Beta")).failed(1);
     assert!(output.contains("there is no crash report"), "{output}");
+}
+
+/// Decision I7: within seconds.
+fn wait_for_analysis(site: &Site) {
+    for _ in 0..100 {
+        let waits = |report: &serde_json::Value| report["signature"] == "(not analyzed yet)";
+        if !lines(site, &["crashes", "list", "--json"]).iter().any(waits) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    panic!("the reports are not analyzed");
 }
 
 #[tokio::test]

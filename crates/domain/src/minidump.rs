@@ -1,0 +1,13 @@
+//! What a minidump says (decision I6).
+
+mod model;
+mod reader;
+
+pub use model::{DumpFacts, DumpModule, DumpThread, MAX_MODULES, MAX_THREADS, Place};
+pub use reader::{DumpReader, DumpSource, UnreadDump};
+
+#[cfg(any(test, feature = "test-support"))]
+pub use reader::MockDumpReader;
+
+/// The first bytes of every minidump.
+pub const MAGIC: &[u8] = b"MDMP";
