@@ -17,10 +17,11 @@ use crate::migrate::{self, Migrated};
 use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
-    SqlAuditRepository, SqlBlobLedger, SqlCrashAnalysisRepository, SqlCrashGroupRepository, SqlCrashReportRepository,
-    SqlCredentialDirectory, SqlDeviceHistoryRepository, SqlDeviceStatusRepository, SqlFleetDirectory, SqlFleetRegistry,
-    SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository, SqlRefusalRepository, SqlResourceRepository,
-    SqlRetentionRepository, SqlSessionRepository, SqlTokenRepository,
+    SqlActivityRepository, SqlAuditRepository, SqlBlobLedger, SqlCrashAnalysisRepository, SqlCrashGroupRepository,
+    SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceHistoryRepository, SqlDeviceStatusRepository,
+    SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository,
+    SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSessionRepository, SqlTimelineRepository,
+    SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -312,6 +313,16 @@ impl Database {
     /// The port to the device statuses.
     pub fn device_statuses(&self) -> SqlDeviceStatusRepository {
         SqlDeviceStatusRepository::new(self.db.clone(), self.status_commits.clone())
+    }
+
+    /// The port to what is known of computers and users by their requests.
+    pub fn activity(&self) -> SqlActivityRepository {
+        SqlActivityRepository::new(self.db.clone())
+    }
+
+    /// The port to timelines of computers and devices.
+    pub fn timeline(&self) -> SqlTimelineRepository {
+        SqlTimelineRepository::new(self.db.clone())
     }
 
     /// The port to the past of devices.

@@ -7,6 +7,8 @@
 
 pub(crate) mod audit_record;
 pub(crate) mod computer;
+pub(crate) mod computer_fetch;
+pub(crate) mod computer_seen;
 pub(crate) mod crash_analysis;
 pub(crate) mod crash_group;
 pub(crate) mod crash_group_tally;
@@ -32,4 +34,6 @@ pub(crate) mod resource;
 pub(crate) mod resource_use;
 pub(crate) mod setup_code;
 pub(crate) mod user_account;
+pub(crate) mod user_fetch;
+pub(crate) mod user_seen;
 pub(crate) mod write_probe;

@@ -12,6 +12,7 @@
 //! - Lists are read in pages; no connection is held between two of them (`page.rs`).
 
 mod access;
+mod activity;
 mod audit;
 mod concurrency_limit;
 mod connect;
@@ -47,10 +48,12 @@ mod session;
 #[cfg(test)]
 mod testing;
 mod text_head;
+mod timeline;
 mod token;
 mod write_probe;
 
 pub use access::SqlCredentialDirectory;
+pub use activity::SqlActivityRepository;
 pub use audit::SqlAuditRepository;
 pub use copy::{CopiedRecords, CopyError, RecordCopy};
 pub use crash_analysis::SqlCrashAnalysisRepository;
@@ -71,4 +74,5 @@ pub use refusal::SqlRefusalRepository;
 pub use resource::SqlResourceRepository;
 pub use retention::SqlRetentionRepository;
 pub use session::SqlSessionRepository;
+pub use timeline::SqlTimelineRepository;
 pub use token::SqlTokenRepository;

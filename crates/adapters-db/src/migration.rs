@@ -1,5 +1,6 @@
 //! The schema. A migration that was released is never edited: the next one goes on from it.
 
+mod activity;
 mod history;
 mod initial;
 mod insight;
@@ -17,6 +18,7 @@ impl MigratorTrait for Migrator {
             Box::new(operators::Operators),
             Box::new(insight::Insight),
             Box::new(history::History),
+            Box::new(activity::Activity),
         ]
     }
 }

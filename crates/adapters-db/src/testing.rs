@@ -53,6 +53,14 @@ const FLEET: &[&str] = &[
         queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
     "INSERT INTO device_history (organization_id, device_guid, received_at, status, is_change, temperature,
         remaining_inks) VALUES (7, {guid}, 12, 'Ready', true, 21.25, '[]')",
+    "INSERT INTO computer_seen (computer_guid, seen_at, serial_number, application_version)
+        VALUES ({guid}, 13, 'SN', '1')",
+    "INSERT INTO user_seen (user_id, seen_at, address, serial_number, application_version)
+        VALUES (3, 13, '192.0.2.1', 'SN', '1')",
+    "INSERT INTO computer_fetch (computer_guid, organization_id, resource_guid, fetched_at, checksum)
+        VALUES ({guid}, 7, {guid}, 14, 'C')",
+    "INSERT INTO user_fetch (user_id, serial_folded, organization_id, resource_guid, serial_number, fetched_at, checksum)
+        VALUES (3, 'sn', 7, {guid}, 'SN', 14, 'C')",
     "INSERT INTO operator_account (id, name, name_folded, role, organization_id, password_hash, created_at, signed_in_at)
         VALUES (4, 'Root', 'root', 'admin', 7, 'hash', 13, 14)",
     "INSERT INTO operator_session (digest, operator_id, started_at, used_at) VALUES ({bytes}, 4, 14, 15)",

@@ -11,6 +11,7 @@ mod clauses;
 mod operator_scene;
 mod scene;
 
+pub mod activity;
 pub mod audit;
 pub mod blob_store;
 pub mod crash_analysis;
@@ -41,9 +42,11 @@ pub mod resource_store;
 pub mod retention;
 pub mod session;
 pub mod setup;
+pub mod timeline;
 pub mod token;
 
 use crate::access::CredentialDirectory;
+use crate::activity::ActivityRepository;
 use crate::audit::{AuditRepository, Author};
 use crate::blob::BlobLedger;
 use crate::crash_analysis::CrashAnalysisRepository;
@@ -60,6 +63,7 @@ use crate::resource::ResourceRepository;
 use crate::retention::RetentionRepository;
 use crate::session::SessionRepository;
 use crate::testing::{InMemoryStore, at};
+use crate::timeline::TimelineRepository;
 use crate::token::TokenRepository;
 use std::error::Error;
 use std::sync::Arc;
@@ -87,6 +91,8 @@ pub struct Stores {
     pub refusals: Arc<dyn RefusalRepository>,
     pub retention: Arc<dyn RetentionRepository>,
     pub inspection: Arc<dyn InspectionRepository>,
+    pub activity: Arc<dyn ActivityRepository>,
+    pub timeline: Arc<dyn TimelineRepository>,
     pub operators: Arc<dyn OperatorRepository>,
     pub setup: Arc<dyn SetupRepository>,
     pub sessions: Arc<dyn SessionRepository>,
@@ -141,6 +147,8 @@ impl Stores {
             refusals: store.clone(),
             retention: store.clone(),
             inspection: store.clone(),
+            activity: store.clone(),
+            timeline: store.clone(),
             operators: store.clone(),
             setup: store.clone(),
             sessions: store.clone(),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../docs/architecture.md")]
 
 pub mod access;
+pub mod activity;
 pub mod audit;
 pub mod blob;
 pub mod body;
@@ -29,6 +30,7 @@ pub mod resource;
 pub mod retention;
 pub mod session;
 pub mod text;
+pub mod timeline;
 pub mod timestamp;
 pub mod token;
 

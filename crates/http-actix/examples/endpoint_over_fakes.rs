@@ -50,6 +50,7 @@ mod tests {
             ids,
             clock,
             refusals: None,
+            activity: Arc::default(),
         };
         (services, Arc::new(settings))
     }

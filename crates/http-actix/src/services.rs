@@ -6,6 +6,7 @@ use actix_web::HttpRequest;
 use actix_web::web::Data;
 use async_trait::async_trait;
 use domain::access::{AccessService, Throttle};
+use domain::activity::ActivityRecorder;
 use domain::clock::{Clock, IdSource};
 use domain::crash_report::CrashReportService;
 use domain::device_status::DeviceStatusService;
@@ -53,6 +54,8 @@ pub struct Settings {
     pub clock: Arc<dyn Clock>,
     /// Records refusals for the operator; `None` records none.
     pub refusals: Option<Arc<dyn RefusalSink>>,
+    /// Gathers who was seen and who fetched what (decisions I8 and I9).
+    pub activity: Arc<ActivityRecorder>,
 }
 
 /// Records refusals for the operator.

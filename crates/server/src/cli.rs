@@ -26,6 +26,7 @@ mod refusals;
 mod resources;
 mod serve;
 mod table;
+mod timeline;
 mod token;
 mod values;
 
@@ -292,6 +293,7 @@ mod tests {
             "copy --to t.toml",
             "config",
             "resources list --type Label",
+            "resources holders 88de5c02 --organization A --state outdated",
             "resources show 88de5c02-cce6-411f-950f-be309caa4439",
             "resources export 88de5c02-cce6-411f-950f-be309caa4439 -",
             "logs --follow",
@@ -302,8 +304,10 @@ mod tests {
             "crashes groups --state new",
             "computers",
             "computers show RIP-01",
+            "computers timeline RIP-01",
             "devices --status Error",
             "devices show Latex",
+            "devices timeline Latex",
             "devices history Latex --since 2d --samples 10",
             "refusals",
             "openapi",

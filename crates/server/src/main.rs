@@ -1,6 +1,7 @@
 //! `platen`: the program around the use cases. It reads the configuration, wires ports to adapters,
 //! and runs one command.
 
+mod activity;
 mod background;
 mod cli;
 mod config;

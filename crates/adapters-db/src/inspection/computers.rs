@@ -1,9 +1,11 @@
 //! The computers of an organization and what each sent last, by name, then GUID.
 
+use crate::activity::last_request;
 use crate::connections::Connections;
-use crate::entity::{computer, crash_report, log_entry, user_account};
+use crate::entity::{computer, computer_seen, crash_report, log_entry, user_account};
 use crate::page::{BUDGET, Pace, PageRow, Pages};
 use crate::text_head::{head, head_of};
+use domain::activity::LastRequest;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::inspection::{InspectedComputer, LastSeen};
@@ -86,12 +88,14 @@ impl Pages for Scan {
         let computers: Vec<&computer::Model> = page.rows.iter().map(|row| &row.computer).collect();
         let mut entries = self.seen(&last_log_entries(self.organization, &computers)).await?;
         let mut reports = self.seen(&last_crash_reports(self.organization, &computers)).await?;
+        let mut requests = self.last_requests(&computers).await?;
         let inspected = |row: Row| InspectedComputer {
             guid: row.computer.guid.into(),
             name: row.computer.name,
             serial_number: row.computer.serial_number,
             user: row.user.map(|user| user.name),
             is_retired: row.computer.retired_at.is_some(),
+            last_request: requests.remove(&row.computer.guid),
             last_log_entry: entries.remove(&row.computer.guid),
             last_crash_report: reports.remove(&row.computer.guid),
         };
@@ -100,6 +104,17 @@ impl Pages for Scan {
 }
 
 impl Scan {
+    async fn last_requests(&self, computers: &[&computer::Model]) -> Result<HashMap<Uuid, LastRequest>, StoreError> {
+        let guids = computers.iter().map(|computer| computer.guid);
+        let select = computer_seen::Entity::find().filter(computer_seen::Column::ComputerGuid.is_in(guids));
+        let rows = self.db.read(select.all(&self.db.reads)).await?;
+        let request = |row: computer_seen::Model| {
+            let request = last_request(row.seen_at, row.address, row.serial_number, row.application_version);
+            (row.computer_guid, request)
+        };
+        Ok(rows.into_iter().map(request).collect())
+    }
+
     async fn seen(&self, select: &SelectStatement) -> Result<HashMap<Uuid, LastSeen>, StoreError> {
         let select: Statement = self.db.backend.build(select);
         let rows = self.db.read(Seen::find_by_statement(select).all(&self.db.reads)).await?;

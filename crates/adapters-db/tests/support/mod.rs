@@ -76,6 +76,8 @@ impl TestDatabase {
             refusals: Arc::new(self.database.refusals()),
             retention: Arc::new(self.database.retention()),
             inspection: Arc::new(self.database.inspection()),
+            activity: Arc::new(self.database.activity()),
+            timeline: Arc::new(self.database.timeline()),
             operators: Arc::new(self.database.operators()),
             setup: Arc::new(self.database.operators()),
             sessions: Arc::new(self.database.sessions()),

@@ -271,6 +271,19 @@ macro_rules! store_contract {
                     only_the_computers_of_the_organization_are_listed,
                     a_list_of_thousands_of_computers_is_whole_and_in_order,
                 }
+                activity {
+                    the_last_request_is_shown_with_computer_and_user,
+                    the_latest_request_wins,
+                    requests_of_unknown_users_are_left_out,
+                    a_resource_shows_who_has_which_content,
+                    a_computer_shows_its_outdated_resources,
+                    fetches_of_thousands_of_computers_are_whole_and_in_order,
+                }
+                timeline {
+                    all_kinds_of_events_are_in_one_order,
+                    pages_follow_each_other_by_cursor,
+                    only_the_events_of_the_subject_are_listed,
+                }
                 inspection_logs {
                     an_entry_is_shown_with_its_time_of_receipt,
                     entries_of_several_organizations_are_in_one_order,

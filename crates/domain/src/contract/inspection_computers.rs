@@ -22,6 +22,7 @@ pub async fn computers_are_listed_with_user_and_serial_number(stores: &Stores) -
         serial_number: Some(ACME_SERIAL.to_owned()),
         user: Some("Ann".to_owned()),
         is_retired: false,
+        last_request: None,
         last_log_entry: None,
         last_crash_report: None,
     };
@@ -62,7 +63,7 @@ pub async fn a_computer_is_last_seen_at_its_newest_entry_and_report(stores: &Sto
     let seen = |second, version: &str| LastSeen { at: at(second), application_version: version.to_owned() };
     let listed = computers(stores, acme).await?.remove(0);
     assert_eq!((&listed.last_log_entry, &listed.last_crash_report), (&Some(seen(5, "2")), &None));
-    assert_eq!(listed.last_seen(), listed.last_log_entry.as_ref());
+    assert_eq!(listed.last_seen(), listed.last_log_entry);
 
     let report = |number, second, version: &str, computer| NewCrashReport {
         received: at(second),
@@ -76,7 +77,7 @@ pub async fn a_computer_is_last_seen_at_its_newest_entry_and_report(stores: &Sto
     stores.crash_reports.add(zenith, report(4, 13, "8", computer)).await?;
     let listed = computers(stores, acme).await?.remove(0);
     assert_eq!((&listed.last_log_entry, &listed.last_crash_report), (&Some(seen(5, "2")), &Some(seen(7, "6"))));
-    assert_eq!(listed.last_seen(), listed.last_crash_report.as_ref());
+    assert_eq!(listed.last_seen(), listed.last_crash_report);
     Ok(())
 }
 

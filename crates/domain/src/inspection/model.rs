@@ -1,5 +1,6 @@
 //! Records as the operator sees them: more than clients see.
 
+use crate::activity::LastRequest;
 use crate::caller::OrganizationId;
 use crate::crash_report::CrashReport;
 use crate::device_status::{DeviceStatus, Status};
@@ -45,6 +46,8 @@ pub struct InspectedComputer {
     /// The user to whom it is assigned.
     pub user: Option<String>,
     pub is_retired: bool,
+    /// Its last admitted request (decision I8).
+    pub last_request: Option<LastRequest>,
     /// The newest log entry that it sent under its present name.
     pub last_log_entry: Option<LastSeen>,
     /// The newest crash report that it sent.
@@ -52,10 +55,16 @@ pub struct InspectedComputer {
 }
 
 impl InspectedComputer {
-    /// The newest of what is stored of it.
+    /// The newest of what is stored of it. Where requests aren't known, since an earlier version received them, log
+    /// entries and crash reports are.
     #[must_use]
-    pub fn last_seen(&self) -> Option<&LastSeen> {
-        [&self.last_log_entry, &self.last_crash_report].into_iter().flatten().max_by_key(|seen| seen.at)
+    pub fn last_seen(&self) -> Option<LastSeen> {
+        let request = self.last_request.as_ref();
+        let request = request.map(|request| (request.at, &request.application_version));
+        let sent = [&self.last_log_entry, &self.last_crash_report].into_iter().flatten();
+        let all = sent.map(|seen| (seen.at, &seen.application_version)).chain(request);
+        let (at, version) = all.max_by_key(|(at, _)| *at)?;
+        Some(LastSeen { at, application_version: version.clone() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every database port in memory: one state with one lock, so that each method is one atomic step.
 
+mod activity;
 mod administration;
 mod crash_groups;
 mod device_history;
@@ -13,6 +14,7 @@ mod refusals;
 mod registry;
 mod resources;
 mod retention;
+mod timeline;
 
 use crate::blob::BlobKey;
 use crate::caller::OrganizationId;
@@ -24,6 +26,7 @@ use crate::guid::{DeviceGuid, ResourceGuid};
 use crate::log_entry::NewLogEntry;
 use crate::resource::StoredResource;
 use crate::timestamp::Timestamp;
+use activity::Activity;
 use crash_groups::CrashGroups;
 use device_history::HistoryRecord;
 use fleet_state::FleetState;
@@ -54,6 +57,7 @@ struct State {
     crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
     statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
     device_history: Vec<(OrganizationId, HistoryRecord)>,
+    activity: Activity,
     refusals: Refusals,
     operators: Operators,
     crash_groups: CrashGroups,

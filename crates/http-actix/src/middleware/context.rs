@@ -13,7 +13,9 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::web::Data;
 use actix_web::{HttpMessage, HttpRequest};
 use domain::access::ClaimedComputer;
+use domain::activity::{ActivityRecorder, Fetch, ResourceKey};
 use domain::caller::Caller;
+use domain::checksum::Sha1Checksum;
 use domain::clock::{Clock, IdSource};
 use domain::refusal::{NewRefusal, Owner};
 use domain::text::cut;
@@ -64,6 +66,8 @@ pub(crate) struct RequestContext {
     /// The computer that an unauthenticated client claims to be: for the operator, never for the response.
     claimed: Cell<Option<ClaimedComputer>>,
     trace: Option<TraceId>,
+    /// What the client has of a resource if the response is sent whole.
+    fetched: Cell<Option<(ResourceKey, Sha1Checksum)>>,
     /// The code of its refusal.
     refusal: Cell<Option<&'static str>>,
     ending: Cell<Option<Ending>>,
@@ -71,6 +75,7 @@ pub(crate) struct RequestContext {
     received: Cell<u64>,
     started: Instant,
     clock: Arc<dyn Clock>,
+    activity: Arc<ActivityRecorder>,
 }
 
 impl RequestContext {
@@ -116,11 +121,13 @@ impl RequestContext {
             operation: Cell::new("none"),
             caller: OnceCell::new(),
             claimed: Cell::new(None),
+            fetched: Cell::new(None),
             refusal: Cell::new(None),
             ending: Cell::new(None),
             received: Cell::new(0),
             started: Instant::now(),
             clock: Arc::clone(&settings.clock),
+            activity: Arc::clone(&settings.activity),
         }
     }
 
@@ -133,9 +140,16 @@ impl RequestContext {
         self.operation.set(operation);
     }
 
+    /// Sets the caller, whose request was admitted.
     pub(crate) fn set_caller(&self, caller: Arc<Caller>) {
+        self.activity.admitted(&caller, self.client.map(|client| client.to_string()), self.clock.now());
         // A request is authenticated once.
         let _ = self.caller.set(caller);
+    }
+
+    /// Notes what the client has of a resource once it has the whole response (decision I9).
+    pub(crate) fn set_fetched(&self, resource: ResourceKey, checksum: Sha1Checksum) {
+        self.fetched.set(Some((resource, checksum)));
     }
 
     pub(crate) fn set_claimed(&self, computer: Option<ClaimedComputer>) {
@@ -210,6 +224,9 @@ impl Drop for RequestContext {
         catalog::HTTP_RECEIVED.with([operation]).increment(received);
         catalog::HTTP_SENT.with([operation]).increment(sent);
         let caller = self.caller.get();
+        if let (Some(caller), Some((resource, checksum)), true) = (caller, self.fetched.get(), is_whole) {
+            self.activity.fetched(caller, resource, Fetch { checksum, at: self.clock.now() });
+        }
         let organization = caller.map(|caller| caller.organization_name.as_str());
         tracing::info!(
             request_id = self.request_id,

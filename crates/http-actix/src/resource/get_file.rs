@@ -4,14 +4,16 @@ use super::ResourcePath;
 use super::conditional::{Delivery, Validators, decide, http_date};
 use crate::error::ApiError;
 use crate::extract::Caller;
+use crate::middleware::context::RequestContext;
 use crate::openapi::responses::{Responses, error_responses, refusals};
 use crate::response::Format;
 use crate::services::Settings;
 use actix_web::body::{None as NoBody, SizedStream};
-use actix_web::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ContentType, ETAG, LastModified};
+use actix_web::http::header::{ACCEPT_RANGES, CONTENT_RANGE, ContentType, ETAG, IF_NONE_MATCH, LastModified};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use domain::activity::ResourceKey;
 use domain::error::{Reason, StoreError};
 use domain::resource::ResourceService;
 use domain::timestamp::Timestamp;
@@ -85,8 +87,15 @@ pub(crate) async fn get_file(
     let size = resource.content.size;
     let file = Validators { checksum: resource.checksum, modified: resource.modified, size };
     let now = settings.clock.now();
+    let key = ResourceKey { organization: resource.organization, guid: resource.guid };
+    let fetched = || RequestContext::of(&request).set_fetched(key, resource.checksum);
     let (status, range) = match decide(&request, &file, now, &settings.limits)? {
-        Delivery::NotModified => return Ok(respond(StatusCode::NOT_MODIFIED, &file, now).body(NoBody::new())),
+        Delivery::NotModified => {
+            if !names_any_content(&request) {
+                fetched();
+            }
+            return Ok(respond(StatusCode::NOT_MODIFIED, &file, now).body(NoBody::new()));
+        }
         Delivery::Part(range) => (StatusCode::PARTIAL_CONTENT, Some(range)),
         Delivery::Whole => (StatusCode::OK, None),
     };
@@ -98,9 +107,17 @@ pub(crate) async fn get_file(
     if request.method() == Method::HEAD {
         return Ok(response.body(SizedStream::new(size, stream::empty::<Result<_, StoreError>>())));
     }
+    if range.as_ref().is_none_or(|range| *range == (0..size)) {
+        fetched();
+    }
     let length = range.as_ref().map_or(size, |range| range.end - range.start);
     let content = resources.content(&resource, range).await?;
     Ok(response.body(SizedStream::new(length, content)))
+}
+
+/// Whether the client only asks if there is a file at all: it doesn't say that it has one.
+fn names_any_content(request: &HttpRequest) -> bool {
+    request.headers().get_all(IF_NONE_MATCH).any(|value| value.as_bytes().trim_ascii() == b"*")
 }
 
 /// A response with the validators of the file.

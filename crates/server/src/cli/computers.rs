@@ -1,4 +1,4 @@
-//! `platen computers` and `platen computers show`
+//! `platen computers`, `computers show` and `computers timeline`
 
 use super::failure::Failure;
 use super::listing::{Listing, Record, json_line};
@@ -6,11 +6,13 @@ use super::lookup::{Kind, Organizations, Records};
 use super::output::Out;
 use super::query::{self, Limit, QueryOptions};
 use super::table::{Cell, Column};
+use super::timeline::{self, Timeline};
 use super::values::{self, age, age_in_seconds};
 use crate::config::Config;
 use crate::wiring;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use domain::activity::{ActivityRepository, OutdatedResource};
 use domain::inspection::{InspectedComputer, InspectionRepository, LastSeen};
 use domain::refusal::{NewRefusal, RefusalFilter, RefusalRepository};
 use domain::timestamp::Timestamp;
@@ -37,6 +39,8 @@ pub(super) struct ComputersArguments {
 enum ComputersCommand {
     /// Show a computer and what it sent last
     Show(Show),
+    /// List what happened at a computer: log entries, crash reports, refusals and fetches, newest first
+    Timeline(Timeline),
 }
 
 #[derive(Debug, Default, Args)]
@@ -63,17 +67,26 @@ pub(super) async fn run(config: &Config, asked: ComputersArguments) -> Result<Ex
     let now = wiring::clock().now();
     query::run(config, async |database, out| {
         let inspection = database.inspection();
-        let Some(ComputersCommand::Show(asked)) = asked.command else {
-            return list(&inspection, &asked.list, now, out).await;
+        let asked = match asked.command {
+            Some(ComputersCommand::Show(asked)) => asked,
+            Some(ComputersCommand::Timeline(asked)) => {
+                return timeline::run(database, timeline::Of::Computer, &asked, out).await;
+            }
+            None => return list(&inspection, &asked.list, now, out).await,
         };
         let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
         let computers = Records::read(&wiring::fleet_service(database), &organizations, Kind::Computer).await?;
-        let guid = computers.named(&asked.computer)?.guid.into();
+        let named = computers.named(&asked.computer)?;
+        let (guid, organization) = (named.guid.into(), named.organization.clone());
         let mut found = pin!(all(&inspection, &organizations, now).try_filter(|it| ready(it.computer.guid == guid)));
         let found = found.try_next().await?.context("the computer was removed meanwhile")?;
         let filter = RefusalFilter { computer: Some(guid), ..RefusalFilter::default() };
         let refused = database.refusals().page(&filter, None, 1).await?.pop().map(|refused| refused.refusal);
-        found.show(refused.as_ref(), asked.options.json, out)
+        let organization = inspection.organizations(Some(organization)).await?.pop();
+        let organization = organization.context("the organization was removed meanwhile")?;
+        let outdated = database.activity().outdated_resources(organization.id, guid).take(MAX_OUTDATED);
+        let more = More { refused, outdated: outdated.try_collect().await? };
+        found.show(&more, asked.options.json, out)
     })
     .await
 }
@@ -126,8 +139,8 @@ impl Record for ComputerRecord {
             Cell::new(organization),
             Cell::named(&computer.name, computer.is_retired),
             Cell::new(computer.user.as_deref().unwrap_or_default()),
-            Cell::new(seen.map_or_else(|| "-".to_owned(), |seen| age(seen.at, *now))),
-            Cell::new(seen.map_or("-", |seen| &seen.application_version)),
+            Cell::new(seen.as_ref().map_or_else(|| "-".to_owned(), |seen| age(seen.at, *now))),
+            Cell::new(seen.as_ref().map_or("-", |seen| &seen.application_version)),
             Cell::new(computer.serial_number.as_deref().unwrap_or_default()),
             Cell::new(computer.guid.to_string()),
         ]
@@ -144,9 +157,11 @@ impl Record for ComputerRecord {
             "removed": computer.is_retired,
             "user": computer.user,
             "serial_number": computer.serial_number,
-            "last_seen": seen.map(|seen| seen.at.precise()),
-            "age_seconds": seen.map(|seen| age_in_seconds(seen.at, *now)),
-            "application_version": seen.map(|seen| &seen.application_version),
+            "last_seen": seen.as_ref().map(|seen| seen.at.precise()),
+            "age_seconds": seen.as_ref().map(|seen| age_in_seconds(seen.at, *now)),
+            "application_version": seen.as_ref().map(|seen| &seen.application_version),
+            "address": computer.last_request.as_ref().and_then(|request| request.address.as_deref()),
+            "last_request": computer.last_request.as_ref().map(|request| request.at.precise()),
             "last_log_entry": time(&computer.last_log_entry),
             "last_crash_report": time(&computer.last_crash_report),
         })
@@ -154,8 +169,9 @@ impl Record for ComputerRecord {
 }
 
 impl ComputerRecord {
-    /// Shows one computer, with its last refusal.
-    fn show(&self, refused: Option<&NewRefusal>, as_json: bool, out: &mut Out<'_>) -> Result<()> {
+    /// Shows one computer.
+    fn show(&self, more: &More, as_json: bool, out: &mut Out<'_>) -> Result<()> {
+        let refused = more.refused.as_ref();
         let Self { organization, computer, now } = self;
         if as_json {
             let mut json = self.json();
@@ -163,19 +179,23 @@ impl ComputerRecord {
                 Value::Null,
                 |refusal| json!({ "time": refusal.at.precise(), "reason": refusal.reason, "detail": refusal.detail }),
             );
+            json["outdated_resources"] = more.outdated.iter().map(outdated_json).collect();
             return json_line(out, &json);
         }
         let time = |at: Timestamp| format!("{at} ({} ago)", age(at, *now));
         let last = |seen: Option<&LastSeen>| seen.map_or_else(|| "-".to_owned(), |seen| time(seen.at));
-        let facts = [
+        let request = computer.last_request.as_ref();
+        let mut facts = vec![
             ("Computer", computer.name.clone()),
             ("ComputerGUID", computer.guid.to_string()),
             ("Organization", organization.clone()),
             ("User", computer.user.clone().unwrap_or_default()),
             ("SerialNumber", computer.serial_number.clone().unwrap_or_default()),
             ("Removed", if computer.is_retired { "yes".to_owned() } else { String::new() }),
-            ("Last seen", last(computer.last_seen())),
-            ("Version", computer.last_seen().map(|seen| seen.application_version.clone()).unwrap_or_default()),
+            ("Last seen", last(computer.last_seen().as_ref())),
+            ("Address", request.and_then(|request| request.address.clone()).unwrap_or_default()),
+            ("Sent SerialNumber", request.map(|request| request.serial_number.clone()).unwrap_or_default()),
+            ("Version", computer.last_seen().map(|seen| seen.application_version).unwrap_or_default()),
             ("Last log entry", last(computer.last_log_entry.as_ref())),
             ("Last crash report", last(computer.last_crash_report.as_ref())),
             (
@@ -186,8 +206,32 @@ impl ComputerRecord {
                 ),
             ),
         ];
+        for outdated in &more.outdated {
+            let shown = format!("{} {}, fetched {}", outdated.name, outdated.resource.guid, time(outdated.fetch.at));
+            facts.push(("Outdated resource", shown));
+        }
         values::facts(out, &facts)
     }
+}
+
+/// Outdated resources that are shown at most.
+const MAX_OUTDATED: usize = 100;
+
+/// What only `computers show` shows.
+struct More {
+    /// The last one.
+    refused: Option<NewRefusal>,
+    outdated: Vec<OutdatedResource>,
+}
+
+fn outdated_json(outdated: &OutdatedResource) -> Value {
+    json!({
+        "resource": outdated.resource.guid.to_string(),
+        "name": outdated.name,
+        "fetched": outdated.fetch.at.precise(),
+        "fetched_checksum": outdated.fetch.checksum.to_string(),
+        "checksum": outdated.checksum.to_string(),
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::lookup::{Kind, NamedRecord, Organizations, Records};
 use super::output::Out;
 use super::query::{self, Limit, QueryOptions};
 use super::table::{Cell, Color, Column};
+use super::timeline::{self, Timeline};
 use super::values::{self, age, age_in_seconds};
 use crate::config::Config;
 use crate::wiring;
@@ -44,6 +45,8 @@ enum DevicesCommand {
     Show(show::Show),
     /// List the changes of a device, or samples of its measured values, oldest first
     History(history::History),
+    /// List what happened to a device: log entries and changes of its state, newest first
+    Timeline(Timeline),
 }
 
 #[derive(Debug, Default, Args)]
@@ -77,6 +80,9 @@ pub(super) async fn run(config: &Config, asked: DevicesArguments) -> Result<Exit
         match &asked.command {
             Some(DevicesCommand::Show(asked)) => return show::run(database, asked, view, out).await,
             Some(DevicesCommand::History(asked)) => return history::run(database, asked, view.now, out).await,
+            Some(DevicesCommand::Timeline(asked)) => {
+                return timeline::run(database, timeline::Of::Device, asked, out).await;
+            }
             None => {}
         }
         let asked = &asked.list;

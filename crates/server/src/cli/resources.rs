@@ -1,4 +1,6 @@
-//! `platen resources list`, `show` and `export`
+//! `platen resources list`, `show`, `holders` and `export`
+
+mod holders;
 
 use super::export::Destination;
 use super::failure::Failure;
@@ -33,6 +35,8 @@ pub(super) enum ResourcesCommand {
         #[arg(long)]
         json: bool,
     },
+    /// List which computers of an organization have which content of a resource, or never fetched it
+    Holders(holders::Holders),
     /// Save the content of a resource
     Export {
         #[command(flatten)]
@@ -81,6 +85,9 @@ pub(super) async fn run(config: &Config, command: ResourcesCommand) -> Result<Ex
         match command {
             ResourcesCommand::List(asked) => list(&inspection, &resources, &asked, out).await,
             ResourcesCommand::Show { resource, json } => show(&inspection, &resources, &resource, json, out).await,
+            ResourcesCommand::Holders(asked) => {
+                holders::run(&inspection, &resources, &database.activity(), &asked, out).await
+            }
             ResourcesCommand::Export { resource, target, force } => {
                 let found = find_one(&inspection, &resources, &resource).await?;
                 let destination = Destination::of(&target, &found.meta.name, force)?;

@@ -6,10 +6,11 @@ use crate::config::Config;
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
-use crate::{background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
+use crate::{activity, background, fleet_json, listen, open_files, refusals, shutdown, telemetry, wiring};
 use adapters_db::Database;
 use anyhow::{Context, Result};
 use domain::access::{KeyUses, Throttle};
+use domain::activity::{ActivityRecorder, ActivityRepository};
 use domain::blob::BlobStore;
 use domain::fleet::Fleet;
 use domain::inspection::InspectionRepository;
@@ -102,6 +103,7 @@ async fn serve(
 ) -> Result<()> {
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
     let (recorder, recording) = refusals::start(Arc::new(stores.database.refusals()));
+    let requests = Arc::new(ActivityRecorder::default());
     let settings = Settings {
         base_path: config.http.base_path.clone(),
         read_timeout: config.http.read_timeout,
@@ -112,6 +114,7 @@ async fn serve(
         ids: wiring::ids(),
         clock: wiring::clock(),
         refusals: Some(Arc::new(recorder)),
+        activity: Arc::clone(&requests),
     };
     let http = HttpConfig {
         workers: config.http.workers,
@@ -128,13 +131,16 @@ async fn serve(
         rendered.render()
     });
     let server = http_actix::serve(http, services, listeners.api, listeners.ops, render).context("cannot serve")?;
-    let work = background::start(config, &stores.database, &stores.blobs, &uploads, &key_uses, metrics)?;
+    let mut work = background::start(config, &stores.database, &stores.blobs, &uploads, &key_uses, metrics)?;
+    let seen: Arc<dyn ActivityRepository> = Arc::new(stores.database.activity());
+    work.spawn(activity::run(Arc::clone(&requests), Arc::clone(&seen)));
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
     let handle = server.handle();
     shutdown::drain(server.run(), || handle.stop(true), signals).await?;
-    drop(work);
+    work.shutdown().await;
+    activity::finish(&requests, &*seen).await;
     background::store_key_uses(&key_uses, &stores.database.fleet_registry()).await;
     recording.finish().await;
     if let Some(traces) = traces {

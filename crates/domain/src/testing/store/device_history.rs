@@ -6,6 +6,8 @@ use crate::device_history::{DeviceHistoryRepository, DeviceSample, Period, SAMPL
 use crate::device_status::DeviceStatus;
 use crate::error::StoreError;
 use crate::guid::DeviceGuid;
+use crate::text::cut;
+use crate::timeline::TimelineDetails;
 use crate::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 
@@ -37,6 +39,18 @@ impl State {
             self.device_history
                 .push((organization, HistoryRecord { device, at: status.received, state, is_change, sample }));
         }
+    }
+
+    /// The changes of a device, with the beginning of their messages.
+    pub(super) fn changes_of(&self, organization: OrganizationId, device: DeviceGuid) -> Vec<StateChange> {
+        let begin = |text: Option<String>| text.map(|text| cut(&text, TimelineDetails::MAX_TEXT));
+        let changes = self.history_of(organization, device).into_iter().filter(|record| record.is_change);
+        let shown = |record: &HistoryRecord| StateChange {
+            message: begin(record.state.message.clone()),
+            connection_message: begin(record.state.connection_message.clone()),
+            ..record.state.clone()
+        };
+        changes.map(shown).collect()
     }
 
     /// The records of a device, oldest first.

@@ -76,6 +76,10 @@ impl FleetState {
         self.organizations.get(&id).map(|organization| organization.name.clone()).unwrap_or_default()
     }
 
+    pub(super) fn user_names(&self, id: OrganizationId) -> Vec<String> {
+        self.organizations.get(&id).map(|organization| organization.users.iter().cloned().collect()).unwrap_or_default()
+    }
+
     pub(super) fn is_publisher(&self, id: OrganizationId) -> bool {
         self.organizations.get(&id).is_some_and(|organization| organization.publisher)
     }

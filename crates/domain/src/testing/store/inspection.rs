@@ -2,6 +2,7 @@
 
 use super::records::matches;
 use super::{InMemoryStore, State};
+use crate::activity::Sender;
 use crate::caller::OrganizationId;
 use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
@@ -91,6 +92,7 @@ impl InspectionRepository for InMemoryStore {
                     serial_number: computer.serial_number.clone(),
                     user: computer.user.clone(),
                     is_retired: state.fleet.is_retired(organization, FleetRecord::Computer(*guid)),
+                    last_request: state.activity.requests.get(&Sender::Computer(organization, *guid)).cloned(),
                     last_log_entry: last_log_entry(state, organization, *guid, &computer.name),
                     last_crash_report: last_crash_report(state, organization, *guid),
                 })

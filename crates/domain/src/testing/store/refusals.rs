@@ -2,6 +2,7 @@
 
 use super::InMemoryStore;
 use crate::error::StoreError;
+use crate::guid::ComputerGuid;
 use crate::refusal::{KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, RefusalFilter, RefusalRepository, Refused};
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -15,6 +16,10 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
+    pub(super) fn of_computer(&self, computer: ComputerGuid) -> impl Iterator<Item = &(i64, NewRefusal)> {
+        self.kept.iter().filter(move |(_, refusal)| refusal.computer == Some(computer))
+    }
+
     fn keep_newest(&mut self, bound: u64, belongs: impl Fn(&Owner) -> bool) {
         let count = self.kept.iter().filter(|(_, refusal)| belongs(&refusal.owner)).count() as u64;
         let mut excess = count.saturating_sub(bound);

@@ -115,6 +115,7 @@ impl Server {
             uploads: UploadLimit::new(options.uploads),
             ids: Arc::new(CountingIds::default()),
             clock: Arc::new(clock.clone()),
+            activity: Arc::default(),
             refusals: options.refusals,
         };
         let config = HttpConfig { workers: 1, max_connections: 10_000, tls, settings };

@@ -1,5 +1,6 @@
 //! The commands that show what clients sent, while the server runs.
 
+mod activity;
 mod computers;
 mod crashes;
 mod logs;

@@ -1,0 +1,101 @@
+//! Timelines in memory.
+
+use super::{InMemoryStore, State};
+use crate::activity::Holder;
+use crate::caller::OrganizationId;
+use crate::error::StoreError;
+use crate::guid::{ComputerGuid, DeviceGuid};
+use crate::log_entry::NewLogEntry;
+use crate::text::{Folded, cut};
+use crate::timeline::{EventId, Subject, TimelineCursor, TimelineDetails, TimelineEvent, TimelineRepository};
+use crate::timestamp::Timestamp;
+use async_trait::async_trait;
+use std::cmp::Reverse;
+
+#[async_trait]
+impl TimelineRepository for InMemoryStore {
+    async fn page(
+        &self,
+        organization: OrganizationId,
+        subject: Subject,
+        before: Option<TimelineCursor>,
+        limit: u32,
+    ) -> Result<Vec<TimelineEvent>, StoreError> {
+        let state = self.working()?;
+        let mut events = match subject {
+            Subject::Computer(computer) => of_computer(&state, organization, computer),
+            Subject::Device(device) => of_device(&state, organization, device),
+        };
+        events.retain(|event| before.is_none_or(|before| event.cursor < before));
+        events.sort_by_key(|event| Reverse(event.cursor));
+        events.truncate(limit as usize);
+        Ok(events)
+    }
+}
+
+fn event(at: Timestamp, id: EventId, details: TimelineDetails) -> TimelineEvent {
+    TimelineEvent { cursor: TimelineCursor { at, id }, details }
+}
+
+fn of_computer(state: &State, organization: OrganizationId, guid: ComputerGuid) -> Vec<TimelineEvent> {
+    let Some(computer) = state.fleet.computers.get(&guid).filter(|computer| computer.organization == organization)
+    else {
+        return Vec::new();
+    };
+    let mut events = logged(state, organization, |entry| {
+        entry.computer_guid == guid && Folded::of(&entry.computer) == Folded::of(&computer.name)
+    });
+    let reports = state.crash_reports.iter();
+    let reports = reports.filter(|(owner, report)| *owner == organization && report.computer == Some(guid));
+    events.extend(reports.map(|(_, report)| {
+        let details = TimelineDetails::CrashReport {
+            application_name: report.application_name.clone(),
+            application_version: report.application_version.clone(),
+        };
+        event(report.received, EventId::CrashReport(report.id), details)
+    }));
+    events.extend(state.refusals.of_computer(guid).map(|(number, refusal)| {
+        let (operation, reason) = (refusal.operation.clone(), refusal.reason.clone());
+        let details = TimelineDetails::Refusal { operation, reason, detail: refusal.detail.clone() };
+        event(refusal.at, EventId::Refusal(*number), details)
+    }));
+    let fetches = state.activity.fetches.iter();
+    let fetches = fetches.filter(|((holder, _), _)| *holder == Holder::Computer(organization, guid));
+    events.extend(fetches.map(|((_, resource), (_, fetch))| {
+        let stored = state.resources.get(&(resource.organization, resource.guid));
+        let name = stored.map(|stored| stored.meta.name.clone());
+        event(fetch.at, EventId::Fetch(*resource), TimelineDetails::Fetch { name, checksum: fetch.checksum })
+    }));
+    events
+}
+
+fn of_device(state: &State, organization: OrganizationId, guid: DeviceGuid) -> Vec<TimelineEvent> {
+    let Some(device) = state.fleet.devices.get(&guid).filter(|device| device.organization == organization) else {
+        return Vec::new();
+    };
+    let mut events = logged(state, organization, |entry| {
+        entry.device_guid == Some(guid) && Folded::of(&entry.source) == Folded::of(&device.name)
+    });
+    events.extend(
+        state
+            .changes_of(organization, guid)
+            .into_iter()
+            .map(|change| event(change.at, EventId::StateChange, TimelineDetails::StateChange(change))),
+    );
+    events
+}
+
+fn logged(state: &State, organization: OrganizationId, is_wanted: impl Fn(&NewLogEntry) -> bool) -> Vec<TimelineEvent> {
+    let own = (1..).zip(&state.logs).filter(|(_, (owner, entry))| *owner == organization && is_wanted(entry));
+    let logged = own.map(|(id, (_, entry))| {
+        let details = TimelineDetails::LogEntry {
+            log_type: entry.log_type,
+            description: cut(&entry.description, TimelineDetails::MAX_TEXT),
+            user: entry.user.clone(),
+            source: entry.source.clone(),
+            version: entry.version.clone(),
+        };
+        event(entry.received, EventId::LogEntry(id), details)
+    });
+    logged.collect()
+}

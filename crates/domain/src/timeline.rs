@@ -1,0 +1,10 @@
+//! What happened to a computer or a device, in one order of time (decision I12).
+
+mod model;
+mod repository;
+
+pub use model::{EventId, Subject, TimelineCursor, TimelineDetails, TimelineEvent};
+pub use repository::TimelineRepository;
+
+#[cfg(any(test, feature = "test-support"))]
+pub use repository::MockTimelineRepository;
