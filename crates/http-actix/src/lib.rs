@@ -19,6 +19,7 @@ mod health;
 mod log;
 mod middleware;
 pub mod openapi;
+mod request;
 mod resource;
 mod response;
 mod routes;
@@ -27,7 +28,8 @@ mod services;
 mod uploads;
 
 pub use middleware::client::{Network, parse_network};
+pub use request::{RequestInfo, operation};
 pub use routes::configure;
-pub use server::{DRAIN_TIME, HttpConfig, Serving, ServingHandle, serve};
+pub use server::{DRAIN_TIME, Extension, HttpConfig, Serving, ServingHandle, serve};
 pub use services::{Readiness, RefusalSink, Services, Settings};
 pub use uploads::{UploadBounds, UploadLimit};

@@ -4,9 +4,8 @@ use crate::error::ApiError;
 use crate::health::Metrics;
 use crate::log::crash_report::format_errors;
 use crate::middleware::authenticate::authenticate;
-use crate::middleware::context::RequestContext;
 use crate::services::{Readiness, Services, Settings};
-use crate::{device, docs, health, log, openapi, resource};
+use crate::{device, docs, health, log, openapi, request, resource};
 use actix_web::dev::ServiceRequest;
 use actix_web::guard::{Any, Get, Head};
 use actix_web::http::header::LOCATION;
@@ -150,10 +149,7 @@ fn with_credentials(operation: &'static str, messages: CredentialMessages, route
 
 /// A route that asks for no credentials.
 fn unauthenticated(operation: &'static str, route: Route) -> Route {
-    route.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| {
-        RequestContext::of(request.request()).set_operation(operation);
-        next.call(request)
-    }))
+    request::operation(operation, route)
 }
 
 /// Responds to a path without a route (decision R3).

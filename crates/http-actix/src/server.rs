@@ -8,6 +8,7 @@ use crate::routes::{configure, configure_ops};
 use crate::services::{Services, Settings};
 use actix_web::dev::{Server, ServerHandle};
 use actix_web::middleware::from_fn;
+use actix_web::web::ServiceConfig;
 use actix_web::{App, HttpServer};
 use futures_util::FutureExt;
 use futures_util::future::{join, try_join};
@@ -39,7 +40,12 @@ pub struct HttpConfig {
     /// TLS for the API; `None` is plain HTTP. The operators' listener is always plain.
     pub tls: Option<Arc<ServerConfig>>,
     pub settings: Settings,
+    /// Further routes of the API's listener, which come before those of the interface.
+    pub extension: Option<Extension>,
 }
+
+/// Adds routes to the application of each worker.
+pub type Extension = Arc<dyn Fn(&mut ServiceConfig) + Send + Sync>;
 
 /// Serves the interface on `api`, and health and metrics on `ops`. It handles no signals: [`Serving::handle`] stops it.
 ///
@@ -54,7 +60,7 @@ pub fn serve(
     ops: TcpListener,
     metrics: Metrics,
 ) -> io::Result<Serving> {
-    let HttpConfig { workers, max_connections, tls, settings } = config;
+    let HttpConfig { workers, max_connections, tls, settings, extension } = config;
     let workers = workers.max(1);
     let read_timeout = settings.read_timeout;
     let settings = Arc::new(settings);
@@ -63,6 +69,11 @@ pub fn serve(
     SockRef::from(&api).set_tcp_user_timeout(Some(read_timeout))?;
     let server = HttpServer::new(move || {
         App::new()
+            .configure(|config| {
+                if let Some(extension) = &extension {
+                    extension(config);
+                }
+            })
             .configure(|config| configure(config, &services, &settings))
             .wrap(from_fn(normalize_path))
             .wrap(from_fn(log_request))

@@ -10,6 +10,7 @@ use domain::access::KeyUses;
 use domain::blob::{BlobMaintenance, BlobStore, OrphanSweep, Uploads};
 use domain::error::error_chain;
 use domain::fleet::KeyRegistry;
+use domain::session::SessionService;
 use metering::catalog;
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
@@ -26,6 +27,9 @@ const ORPHANS_INTERVAL: Duration = Duration::from_hours(24);
 
 /// How often the last uses of keys are stored.
 const KEY_USES_INTERVAL: Duration = Duration::from_mins(1);
+
+/// How often ended sessions of operators are removed.
+const SESSIONS_INTERVAL: Duration = Duration::from_hours(1);
 
 /// How often the recorder of metrics runs its maintenance.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
@@ -78,6 +82,17 @@ async fn keep_key_uses(uses: Arc<KeyUses>, keys: impl KeyRegistry) {
 pub(crate) async fn store_key_uses(uses: &KeyUses, keys: &dyn KeyRegistry) {
     if let Err(error) = uses.store(keys).await {
         tracing::warn!(error = error_chain(&error), "cannot store when keys were last used");
+    }
+}
+
+/// Removes sessions of operators that have ended by time.
+pub(crate) async fn prune_sessions(sessions: Arc<SessionService>) {
+    let mut ticks = interval(SESSIONS_INTERVAL);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = sessions.prune().await {
+            tracing::warn!(error = error_chain(&error), "cannot remove ended sessions of operators");
+        }
     }
 }
 

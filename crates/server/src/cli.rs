@@ -131,7 +131,11 @@ enum Command {
         json: bool,
     },
     /// Print the OpenAPI document of the HTTP interface
-    Openapi,
+    Openapi {
+        /// That of the operator API instead
+        #[arg(long)]
+        operator: bool,
+    },
     /// Print the completions for a shell
     Completions { shell: Shell },
     /// Print the manual page, or write one for each command
@@ -235,7 +239,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Devices(arguments) => devices::run(&config, arguments).await,
             Command::Refusals(arguments) => refusals::run(&config, arguments).await,
             Command::Config { json } => config::run(&configuration::effective(&layers), json),
-            Command::Openapi => openapi::run(&config),
+            Command::Openapi { operator } => openapi::run(&config, operator),
             Command::Completions { shell } => manual::completions(Cli::command(), shell),
             Command::Man { folder } => manual::man(Cli::command(), folder.as_deref()),
             Command::Healthcheck => healthcheck::run(&config).await,
@@ -310,7 +314,7 @@ mod tests {
             "devices timeline Latex",
             "devices history Latex --since 2d --samples 10",
             "refusals",
-            "openapi",
+            "openapi --operator",
             "completions bash",
             "man",
             "healthcheck",

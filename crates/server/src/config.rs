@@ -35,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) blobs: Blobs,
     pub(crate) limits: Limits,
     pub(crate) abuse: Abuse,
+    pub(crate) console: Console,
     pub(crate) retention: RetentionPolicy,
     pub(crate) insight: Insight,
     pub(crate) log: Log,
@@ -102,6 +103,13 @@ pub(crate) struct Insight {
     pub(crate) silent_after: Duration,
     /// Bytes of the largest minidump that is read (decision I6).
     pub(crate) max_dump: u64,
+}
+
+/// Section `console`.
+#[derive(Debug)]
+pub(crate) struct Console {
+    /// Whether the console and the operator API are served (decision P10).
+    pub(crate) enabled: bool,
 }
 
 /// Section `log`.
@@ -192,6 +200,7 @@ impl Config {
                     in_all: bound("abuse.max_uploads")?,
                 },
             },
+            console: Console { enabled: layers.required("console.enabled", values::switch)? },
             retention: RetentionPolicy {
                 logs: layers.optional("retention.logs", values::age)?,
                 crash_reports: layers.optional("retention.crash_reports", values::age)?,

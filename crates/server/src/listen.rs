@@ -56,7 +56,7 @@ pub(crate) fn running(listener: &Listener, section: &str) -> Result<SocketAddr> 
 }
 
 /// An address that listens on all interfaces is asked on the loopback one.
-fn reachable(ip: IpAddr) -> IpAddr {
+pub(crate) fn reachable(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

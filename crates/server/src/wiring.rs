@@ -8,7 +8,9 @@ use adapters_db::{Database, DatabaseConfig, Migrated, OpenError, SqlFleetRegistr
 use adapters_minidump::ChildProcessReader;
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
+use console_actix::Services as ConsoleServices;
 use domain::access::{AccessService, KeyUses};
+use domain::audit::AuditService;
 use domain::blob::{BlobStore, Uploads};
 use domain::clock::{Clock, IdSource};
 use domain::crash_analysis::CrashAnalysisService;
@@ -17,11 +19,13 @@ use domain::device_status::DeviceStatusService;
 use domain::error::error_chain;
 use domain::fleet::{FleetAuthor, FleetDirectory, FleetService};
 use domain::log_entry::LogService;
-use domain::operator::{Actor, OperatorService};
+use domain::operator::{Actor, OperatorService, OrganizationList, PasswordHasher, SetupService};
 use domain::resource::ResourceService;
 use domain::retention::{RetentionPolicy, RetentionService};
+use domain::session::SessionService;
 use domain::token::TokenService;
 use http_actix::{Readiness, Services};
+use operator_actix::Services as OperatorServices;
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::future::Future;
@@ -182,6 +186,26 @@ pub(crate) fn operators(database: &Database) -> OperatorService {
 /// The use cases on tokens.
 pub(crate) fn tokens(database: &Database) -> TokenService {
     TokenService::new(Arc::new(database.tokens()), Arc::new(database.operators()), clock(), ids())
+}
+
+/// The use cases of the operator API.
+pub(crate) fn operator_services(database: &Database) -> OperatorServices {
+    let (operators, audit) = (Arc::new(database.operators()), Arc::new(database.audit()));
+    let hasher: Arc<dyn PasswordHasher> = Arc::new(Argon2Hasher::new());
+    let (sessions, hashing) = (Arc::new(database.sessions()), Arc::clone(&hasher));
+    OperatorServices {
+        sessions: Arc::new(SessionService::new(sessions, operators.clone(), audit.clone(), hashing, clock(), ids())),
+        tokens: Arc::new(tokens(database)),
+        operators: Arc::new(OperatorService::new(operators, hasher, clock(), ids())),
+        organizations: Arc::new(OrganizationList::new(Arc::new(database.inspection()))),
+        audit: Arc::new(AuditService::new(audit)),
+    }
+}
+
+/// The use cases of the console, which shares the sessions of the operator API.
+pub(crate) fn console_services(database: &Database, operators: &OperatorServices) -> ConsoleServices {
+    let setup = SetupService::new(Arc::new(database.operators()), Arc::new(Argon2Hasher::new()), clock(), ids());
+    ConsoleServices { sessions: Arc::clone(&operators.sessions), setup: Arc::new(setup) }
 }
 
 /// The contents that clients send.

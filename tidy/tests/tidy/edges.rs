@@ -28,14 +28,30 @@ const DOMAIN: [&str; 17] = [
 ];
 
 /// Which of our own crates each may use.
-const OWN: [(&str, &[&str]); 9] = [
+const OWN: [(&str, &[&str]); 11] = [
     ("domain", &[]),
     ("metering", &[]),
     ("adapters-db", &["domain", "metering"]),
     ("adapters-blob", &["domain", "metering"]),
     ("adapters-minidump", &["domain"]),
     ("http-actix", &["domain", "metering"]),
-    ("server", &["domain", "metering", "adapters-db", "adapters-blob", "adapters-minidump", "http-actix"]),
+    // It runs in the application of http-actix, whose middleware it relies on.
+    ("operator-actix", &["domain", "http-actix"]),
+    // Its pages use the sessions of operator-actix.
+    ("console-actix", &["domain", "http-actix", "operator-actix"]),
+    (
+        "server",
+        &[
+            "domain",
+            "metering",
+            "adapters-db",
+            "adapters-blob",
+            "adapters-minidump",
+            "http-actix",
+            "operator-actix",
+            "console-actix",
+        ],
+    ),
     ("bench", &[]),
     ("tidy", &[]),
 ];
@@ -44,8 +60,10 @@ const OWN: [(&str, &[&str]); 9] = [
 const TOOLS: [&str; 2] = ["bench", "tidy"];
 
 /// Which crates may use a framework; names are prefixes.
-const FRAMEWORKS: [(&str, &[&str]); 9] = [
-    ("actix", &["http-actix"]),
+const FRAMEWORKS: [(&str, &[&str]); 11] = [
+    ("actix", &["console-actix", "http-actix", "operator-actix"]),
+    ("askama", &["console-actix"]),
+    ("argon2", &["server"]),
     ("anyhow", &["server"]),
     ("clap", &["server"]),
     // All metrics are in the list of `metering`.

@@ -45,8 +45,19 @@ fn the_document_names_no_key_that_does_not_exist() {
     let keys: Vec<String> = keys().into_iter().map(|(name, _)| name).collect();
     let document = read("docs/configuration.md");
     let rows = document.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    let sections =
-        ["http.", "ops.", "database.", "blobs.", "limits.", "abuse.", "retention.", "insight.", "log.", "telemetry."];
+    let sections = [
+        "http.",
+        "ops.",
+        "database.",
+        "blobs.",
+        "limits.",
+        "abuse.",
+        "console.",
+        "retention.",
+        "insight.",
+        "log.",
+        "telemetry.",
+    ];
     let named = rows.filter(|name| sections.iter().any(|section| name.starts_with(section)));
     let unknown: Vec<String> = named.filter(|name| !keys.iter().any(|key| key == name)).map(str::to_owned).collect();
     none_of("keys that only the document knows", &unknown);

@@ -131,13 +131,13 @@ mod tests {
         for engine in engines().await {
             engine.fill_all().await;
             let computer = Some(ComputerGuid::from(numbered(1)));
-            for filter in [
-                CrashReportFilter::default(),
-                CrashReportFilter { from: Some(at(0)), computer, ..CrashReportFilter::default() },
-            ] {
+            let of_computer = CrashReportFilter { from: Some(at(0)), computer, ..CrashReportFilter::default() };
+            for (index, filter) in
+                [("crash_report_by_time", CrashReportFilter::default()), ("crash_report_of_computer", of_computer)]
+            {
                 let select = select(OrganizationId(7), &filter, (i64::MAX, Uuid::max())).limit(128);
                 let plan = engine.plan(select.build(engine.db().backend)).await;
-                assert!(plan.contains("crash_report_by_time"), "{}:\n{plan}", engine.name);
+                assert!(plan.contains(index), "{}:\n{plan}", engine.name);
                 // The few parts of a report may be found in any way.
                 assert!(!plan.contains("TEMP B-TREE") && !plan.contains("Sort"), "{}:\n{plan}", engine.name);
             }

@@ -158,7 +158,7 @@ pub async fn a_computer_shows_its_outdated_resources(stores: &Stores) -> Kept {
 /// More than a page holds, and more than one statement stores.
 pub async fn fetches_of_thousands_of_computers_are_whole_and_in_order(stores: &Stores) -> Kept {
     // The test fleet has lower numbers.
-    let guid = |number| ComputerGuid::from(numbered(0x1_0000 + number));
+    let guid = |number: u128| ComputerGuid::from(numbered(0x1_0000 + number));
     let computer = |number| Computer {
         guid: guid(number),
         name: Some(format!("RIP {:04}", 3_000 - number)),

@@ -1,7 +1,7 @@
 //! The address of a client: that of the connection, or the one that a trusted proxy names.
 
 use crate::extract::headers::{parameter, texts};
-use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, X_FORWARDED_FOR};
+use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, X_FORWARDED_FOR, X_FORWARDED_PROTO};
 use ipnet::IpNet;
 use std::net::{IpAddr, SocketAddr};
 
@@ -45,6 +45,13 @@ pub(crate) fn address(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) ->
         (Some(one), Some(other)) if one != other => peer,
         (one, other) => one.or(other).unwrap_or(peer),
     }
+}
+
+/// Whether a trusted proxy says that its client uses TLS. Each proxy may add a value, so the last one counts.
+pub(crate) fn is_forwarded_tls(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> bool {
+    let is_trusted = trusted.iter().any(|network| network.contains(&peer.to_canonical()));
+    let last = texts(headers, &X_FORWARDED_PROTO).pop().unwrap_or_default();
+    is_trusted && last.rsplit(',').next().is_some_and(|scheme| scheme.trim().eq_ignore_ascii_case("https"))
 }
 
 /// An address as proxies write it: some add a port, and brackets around IPv6.
@@ -125,6 +132,23 @@ mod tests {
         let lines = |forwarded| [(X_FORWARDED_FOR, "203.0.113.5"), (FORWARDED, forwarded)];
         assert_eq!(client_of("10.0.0.2", &lines("for=203.0.113.5")), "203.0.113.5");
         assert_eq!(client_of("10.0.0.2", &lines("for=198.51.100.1")), "10.0.0.2");
+    }
+
+    #[test]
+    fn a_trusted_proxy_says_that_the_client_uses_tls() {
+        // Decision P3.
+        let trusted = [parse_network("10.0.0.0/8").unwrap()];
+        let is_tls = |peer: &str, lines: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(X_FORWARDED_PROTO, HeaderValue::from_static(line));
+            }
+            is_forwarded_tls(peer.parse().unwrap(), &headers, &trusted)
+        };
+        assert!(is_tls("10.0.0.2", &["https"]) && is_tls("10.0.0.2", &["http, HTTPS"]));
+        assert!(is_tls("10.0.0.2", &["http", "https"]));
+        assert!(!is_tls("10.0.0.2", &["https, http"]) && !is_tls("10.0.0.2", &[]));
+        assert!(!is_tls("203.0.113.5", &["https"]), "a client may send anything");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Path normalisation: case and a trailing slash don't matter (decision R8), nor do several slashes at the beginning.
+//! Below the operator API and the console a path keeps its case: it may hold names.
 
+use crate::services::Settings;
 use actix_web::Error;
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -14,7 +16,8 @@ pub(crate) async fn normalize_path(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
-    if let Some(uri) = normalized(request.uri()) {
+    let base_path = &Settings::of(request.request()).base_path;
+    if let Some(uri) = normalized(request.uri(), base_path) {
         request.match_info_mut().get_mut().update(&uri);
         request.head_mut().uri = uri;
     }
@@ -22,8 +25,8 @@ pub(crate) async fn normalize_path(
 }
 
 /// The URI with a normalised path; `None` if the path is normalised already.
-fn normalized(uri: &Uri) -> Option<Uri> {
-    let path = normalize(uri.path());
+fn normalized(uri: &Uri, base_path: &str) -> Option<Uri> {
+    let path = normalize(uri.path(), base_path);
     if path == uri.path() {
         return None;
     }
@@ -36,11 +39,25 @@ fn normalized(uri: &Uri) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-fn normalize(path: &str) -> String {
+fn normalize(path: &str, base_path: &str) -> String {
     let inner = path.trim_start_matches('/');
     let inner = inner.strip_suffix('/').unwrap_or(inner);
-    if path.starts_with('/') { format!("/{}", inner.to_ascii_lowercase()) } else { path.to_owned() }
+    if !path.starts_with('/') {
+        return path.to_owned();
+    }
+    let lower = format!("/{}", inner.to_ascii_lowercase());
+    let base = base_path.trim_matches('/').to_ascii_lowercase();
+    let below = lower.strip_prefix('/').and_then(|rest| rest.strip_prefix(base.as_str()));
+    let below = below.map(|rest| rest.trim_start_matches('/'));
+    match below.and_then(|below| KEPT.iter().find_map(|prefix| below.strip_prefix(prefix))) {
+        // Lower case has the same number of bytes.
+        Some(kept) => format!("{}{}", &lower[..lower.len() - kept.len()], &inner[inner.len() - kept.len()..]),
+        None => lower,
+    }
 }
+
+/// Below these, after the base path, a path keeps its case.
+const KEPT: [&str; 2] = ["api/operator/", "console/"];
 
 #[cfg(test)]
 mod tests {
@@ -60,15 +77,29 @@ mod tests {
             ("*", "*"),
         ];
         for (path, normal) in expected {
-            assert_eq!(normalize(path), normal, "{path}");
+            assert_eq!(normalize(path, ""), normal, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_in_paths_of_operators_keep_their_case() {
+        // Decision P10.
+        let expected = [
+            ("/API/Operator/v1/operators/Ann", "", "/api/operator/v1/operators/Ann"),
+            ("/Print/Console/Organizations/Acme/", "/print", "/print/console/Organizations/Acme"),
+            ("/Console", "", "/console"),
+            ("/Other/Console/Ann", "/print", "/other/console/ann"),
+        ];
+        for (path, base_path, normal) in expected {
+            assert_eq!(normalize(path, base_path), normal, "{path}");
         }
     }
 
     #[test]
     fn the_query_stays_as_it_is() {
         let uri = Uri::from_static("http://host/API/?A=B/");
-        assert_eq!(normalized(&uri), Some(Uri::from_static("http://host/api?A=B/")));
-        assert_eq!(normalized(&Uri::from_static("/api?A=B/")), None);
+        assert_eq!(normalized(&uri, ""), Some(Uri::from_static("http://host/api?A=B/")));
+        assert_eq!(normalized(&Uri::from_static("/api?A=B/"), ""), None);
     }
 
     proptest! {
@@ -81,14 +112,14 @@ mod tests {
                 if slash {
                     written.push('/');
                 }
-                prop_assert_eq!(normalize(&written), path);
+                prop_assert_eq!(normalize(&written, ""), path);
             }
         }
 
         #[test]
         fn no_path_panics(path in "/[!-~]{0,40}") {
             if let Ok(uri) = Uri::try_from(path) {
-                let again = normalized(&uri).map(|uri| normalized(&uri));
+                let again = normalized(&uri, "").map(|uri| normalized(&uri, ""));
                 prop_assert!(again.is_none_or(|again| again.is_none()) || uri.path().ends_with("//"));
             }
         }

@@ -7,7 +7,10 @@ use http_actix::openapi;
 use std::process::ExitCode;
 
 /// Prints the document that a server of this configuration serves.
-pub(super) fn run(config: &Config) -> Result<ExitCode, Failure> {
-    output::line(&openapi::document(&config.http.base_path))?;
+pub(super) fn run(config: &Config, of_operators: bool) -> Result<ExitCode, Failure> {
+    let base_path = &config.http.base_path;
+    let document =
+        if of_operators { operator_actix::openapi::document(base_path) } else { openapi::document(base_path) };
+    output::line(&document)?;
     Ok(ExitCode::SUCCESS)
 }

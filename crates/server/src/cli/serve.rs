@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::{fleet, output};
-use crate::config::Config;
+use crate::config::{Config, Http};
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
@@ -14,9 +14,9 @@ use domain::activity::{ActivityRecorder, ActivityRepository};
 use domain::blob::BlobStore;
 use domain::fleet::Fleet;
 use domain::inspection::InspectionRepository;
-use http_actix::{HttpConfig, Settings, UploadLimit};
+use http_actix::{Extension, HttpConfig, Settings, UploadLimit};
 use metrics_exporter_prometheus::PrometheusHandle;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -93,6 +93,40 @@ async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
     Ok(())
 }
 
+/// What is served for operators on the listener of the API (decision P10).
+struct ForOperators {
+    api: operator_actix::Services,
+    console: console_actix::Services,
+}
+
+impl ForOperators {
+    fn new(database: &Database) -> Self {
+        let api = wiring::operator_services(database);
+        Self { console: wiring::console_services(database, &api), api }
+    }
+
+    fn extension(&self, base_path: &str) -> Extension {
+        let (api, console, base_path) = (self.api.clone(), self.console.clone(), base_path.to_owned());
+        Arc::new(move |config| {
+            let settings = operator_actix::Settings { base_path: base_path.clone() };
+            operator_actix::configure(config, &api, &settings);
+            let settings = console_actix::Settings { base_path: base_path.clone() };
+            console_actix::configure(config, &console, &settings);
+        })
+    }
+
+    /// Prints the link of the first start while there is no operator (decision P2). It is never logged.
+    async fn offer_setup(&self, http: &Http, api: SocketAddr) -> Result<()> {
+        let Some(code) = self.console.setup.offer().await? else {
+            return Ok(());
+        };
+        let scheme = if http.tls.is_some() { "https" } else { "http" };
+        let origin = format!("{scheme}://{}", SocketAddr::new(listen::reachable(api.ip()), api.port()));
+        let url = console_actix::setup_url(&origin, &http.base_path, &code);
+        output::line(&serde_json::json!({ "console": url }).to_string())
+    }
+}
+
 async fn serve(
     config: &Config,
     listeners: Listeners,
@@ -116,11 +150,13 @@ async fn serve(
         refusals: Some(Arc::new(recorder)),
         activity: Arc::clone(&requests),
     };
+    let operators = config.console.enabled.then(|| ForOperators::new(&stores.database));
     let http = HttpConfig {
         workers: config.http.workers,
         max_connections: open_files::connections(config.database.max_connections),
         tls: listeners.tls.as_ref().map(Tls::config).transpose()?,
         settings,
+        extension: operators.as_ref().map(|pages| pages.extension(&config.http.base_path)),
     };
     let uploads = wiring::uploads(&stores.database, &stores.blobs);
     let key_uses = Arc::new(KeyUses::new(wiring::clock()));
@@ -134,6 +170,11 @@ async fn serve(
     let mut work = background::start(config, &stores.database, &stores.blobs, &uploads, &key_uses, metrics)?;
     let seen: Arc<dyn ActivityRepository> = Arc::new(stores.database.activity());
     work.spawn(activity::run(Arc::clone(&requests), Arc::clone(&seen)));
+    if let Some(operators) = &operators {
+        work.spawn(background::prune_sessions(Arc::clone(&operators.api.sessions)));
+        // Before others learn the address: whoever reads it finds the link.
+        operators.offer_setup(&config.http, api).await?;
+    }
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");

@@ -1,7 +1,7 @@
 //! `platen computers timeline` and `platen devices timeline`: what happened, newest first (decision I12).
 
 use super::listing::{Listing, Record};
-use super::lookup::{Computers, Devices, Organizations};
+use super::lookup::{Kind, Organizations, Records};
 use super::output::Out;
 use super::query::{Limit, QueryOptions};
 use super::table::{Cell, Column};
@@ -42,18 +42,17 @@ pub(super) async fn run(database: &Database, of: Of, asked: &Timeline, out: &mut
     let inspection = database.inspection();
     let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
     let fleet = wiring::fleet_service(database);
-    let (organization, subject) = match of {
-        Of::Computer => {
-            let computers = Computers::read(&fleet, &organizations).await?;
-            let found = computers.named(&asked.named)?;
-            (found.organization.clone(), Subject::Computer(found.guid))
-        }
-        Of::Device => {
-            let devices = Devices::read(&fleet, &organizations).await?;
-            let found = devices.named(&asked.named)?;
-            (found.organization.clone(), Subject::Device(found.guid))
-        }
+    let kind = match of {
+        Of::Computer => Kind::Computer,
+        Of::Device => Kind::Device,
     };
+    let records = Records::read(&fleet, &organizations, kind).await?;
+    let found = records.named(&asked.named)?;
+    let subject = match of {
+        Of::Computer => Subject::Computer(found.guid.into()),
+        Of::Device => Subject::Device(found.guid.into()),
+    };
+    let organization = found.organization.clone();
     let organization = inspection.organizations(Some(organization)).await?.pop();
     let organization = organization.context("the organization was removed meanwhile")?;
     list(&database.timeline(), organization.id, subject, asked, out).await

@@ -72,6 +72,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("abuse.failure_window", Some("1m"), "a duration above zero, such as 1m (units ms, s, m, h, d, w)"),
     key("abuse.max_uploads_per_organization", Some("256"), BOUND),
     key("abuse.max_uploads", Some("512"), BOUND),
+    key("console.enabled", Some("true"), SWITCH),
     key("retention.logs", None, AGE),
     key("retention.crash_reports", None, AGE),
     key(

@@ -41,6 +41,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("abuse.failure_window", "90s", "0s"),
     ("abuse.max_uploads_per_organization", "12", "1000001"),
     ("abuse.max_uploads", "0", "many"),
+    ("console.enabled", "false", "off"),
     ("retention.logs", "13w", "0d"),
     ("retention.crash_reports", "2w", "90m"),
     ("retention.device_history", "4w", "12h"),
@@ -114,6 +115,7 @@ fn shown(config: &Config, key: &str) -> String {
         }
         "abuse.max_failed_authentications" => config.abuse.max_failed_authentications.to_string(),
         "abuse.failure_window" => format!("{}s", config.abuse.failure_window.as_secs()),
+        "console.enabled" => config.console.enabled.to_string(),
         "abuse.max_uploads_per_organization" => config.abuse.uploads.of_organization.to_string(),
         "abuse.max_uploads" => config.abuse.uploads.in_all.to_string(),
         "retention.logs" => or_none(config.retention.logs.map(weeks)),

@@ -13,6 +13,48 @@ fn listed(site: &Site, command: &str) -> Vec<Value> {
     site.run(command).succeeded().lines().map(parsed).collect()
 }
 
+/// Decisions P2, P3, P10: over the real program, hashes and database.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_operator_is_created_by_the_link_that_serve_prints() {
+    let site = Site::new();
+    let server = site.serve().await;
+    let link = parsed(&site.read("server.out"))["console"].as_str().unwrap().to_owned();
+    assert!(link.starts_with(&server.api), "{link}");
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let page = http.get(&link).send().await.unwrap();
+    assert_eq!(page.status(), 200);
+    assert!(page.text().await.unwrap().contains("Welcome to Platen"));
+
+    let code = link.split_once("code=").unwrap().1;
+    let form = format!("code={code}&name=Ann&password=correct+horse+battery&repeated=correct+horse+battery");
+    let setup = format!("{}/console/setup", server.api);
+    let send = |form: String, site: &'static str| {
+        let request = http.post(&setup).header("content-type", "application/x-www-form-urlencoded");
+        request.header("sec-fetch-site", site).body(form).send()
+    };
+    assert_eq!(send(form.clone(), "cross-site").await.unwrap().status(), 403);
+    let created = send(form.clone(), "same-origin").await.unwrap();
+    assert_eq!(created.status(), 303);
+    let cookie = created.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    assert_eq!(send(form, "same-origin").await.unwrap().status(), 403, "the link works once");
+
+    let me = http.get(format!("{}/api/operator/v1/me", server.api)).header("cookie", &cookie).send().await.unwrap();
+    let me: Value = serde_json::from_str(&me.text().await.unwrap()).unwrap();
+    assert_eq!((&me["name"], &me["role"]), (&json!("Ann"), &json!("admin")));
+    let start = http.get(format!("{}/", server.api)).send().await.unwrap();
+    assert_eq!(start.headers()["location"], "console");
+    let log = site.read("server.err");
+    assert!(!log.contains(code) && !log.contains("correct") && !log.contains(cookie.split_once('=').unwrap().1));
+    server.stop();
+
+    site.configure("console.enabled = false");
+    let server = site.serve().await;
+    assert_eq!(site.read("server.out"), "", "there is an operator");
+    for path in ["/console", "/api/operator/v1/me", "/api/operator/openapi.json"] {
+        assert_eq!(http.get(format!("{}{path}", server.api)).send().await.unwrap().status(), 404, "{path}");
+    }
+}
+
 /// Decision P1.
 #[test]
 fn an_operator_is_added_gets_another_password_and_is_removed() {

@@ -42,7 +42,11 @@ async fn logs_are_json_without_a_terminal_and_name_the_addresses() {
         line["level"] == "WARN" && line["message"].as_str().unwrap().contains("every request will be refused")
     });
     assert!(warned, "{log}");
-    assert_eq!(site.read("server.out"), "", "stdout is for issued keys");
+    // Decision P2.
+    let printed: Value =
+        serde_json::from_str(&site.read("server.out")).expect("stdout is for the link of the first start");
+    let (_, code) = printed["console"].as_str().unwrap().split_once("/console/setup?code=").expect("a link");
+    assert!(code.len() == 64 && !log.contains(code), "{printed}");
     server.stop();
 
     site.configure("log.format = 'text'\nlog.level = 'warn,platen=info'");
@@ -75,8 +79,9 @@ async fn serving_with_a_fleet_file_prints_the_issued_keys_which_are_accepted() {
     site.write("ida.json", r#"{ "organizations": [ { "name": "Ink & Paper Co", "users": [ { "name": "Ida" } ] } ] }"#);
     let server = site.serve_with(&["--fleet", "ida.json"]).await;
     let printed = site.read("server.out");
-    assert_eq!(printed.lines().count(), 1, "{printed}");
-    let key: Value = serde_json::from_str(&printed).unwrap();
+    let [key, console] = printed.lines().collect::<Vec<_>>()[..] else { panic!("{printed}") };
+    assert!(console.starts_with("{\"console\":"), "{console}");
+    let key: Value = serde_json::from_str(key).unwrap();
     assert_eq!(key["user"], "Ida");
     assert!(Client::with_key(&server.api, key["mis_key"].as_str().unwrap()).is_admitted().await);
     assert!(!site.read("server.err").contains(key["mis_key"].as_str().unwrap()));

@@ -118,7 +118,7 @@ impl Server {
             activity: Arc::default(),
             refusals: options.refusals,
         };
-        let config = HttpConfig { workers: 1, max_connections: 10_000, tls, settings };
+        let config = HttpConfig { workers: 1, max_connections: 10_000, tls, settings, extension: None };
         let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {

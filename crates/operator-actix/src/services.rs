@@ -1,0 +1,37 @@
+//! The use cases and the settings of the operator API.
+
+use actix_web::web::{Data, ServiceConfig};
+use domain::audit::AuditService;
+use domain::operator::{OperatorService, OrganizationList};
+use domain::session::SessionService;
+use domain::token::TokenService;
+use std::sync::Arc;
+
+/// The use cases that the handlers call.
+#[derive(Clone)]
+pub struct Services {
+    pub sessions: Arc<SessionService>,
+    pub tokens: Arc<TokenService>,
+    pub operators: Arc<OperatorService>,
+    pub organizations: Arc<OrganizationList>,
+    pub audit: Arc<AuditService>,
+}
+
+impl Services {
+    /// Makes the use cases known to handlers.
+    pub(crate) fn register(&self, config: &mut ServiceConfig) {
+        config
+            .app_data(Data::from(Arc::clone(&self.sessions)))
+            .app_data(Data::from(Arc::clone(&self.tokens)))
+            .app_data(Data::from(Arc::clone(&self.operators)))
+            .app_data(Data::from(Arc::clone(&self.organizations)))
+            .app_data(Data::from(Arc::clone(&self.audit)));
+    }
+}
+
+/// Where the operator API is.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Prefix before `/api/operator/v1`: empty, or `/` and segments.
+    pub base_path: String,
+}

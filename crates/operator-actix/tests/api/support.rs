@@ -1,0 +1,204 @@
+//! The operator API over an in-memory store, with operators of every kind.
+
+use actix_web::App;
+use actix_web::http::header::HeaderMap;
+use actix_web::http::{Method, StatusCode};
+use actix_web::test::{TestRequest, call_service, init_service, read_body};
+use actix_web::web::Data;
+use domain::access::Throttle;
+use domain::audit::AuditService;
+use domain::fleet::FleetRegistry;
+use domain::limits::Limits;
+use domain::operator::{Actor, AddOperator, OperatorName, OperatorService, OrganizationList, Role};
+use domain::session::{SESSION_IDLE, SESSION_LIFETIME, SessionService, SignIn};
+use domain::testing::{ACME, CountingIds, FixedClock, InMemoryStore, PlainHasher, ZENITH, a_fleet, at};
+use domain::token::{IssueToken, TokenService};
+use http_actix::{UploadBounds, UploadLimit};
+use operator_actix::{Services, Settings};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Who {
+    Nobody,
+    Viewer,
+    Admin,
+    AdminOfAcme,
+    ViewerOfAcme,
+    AdminOfZenith,
+    /// A token with the role viewer of an admin.
+    Token,
+    /// A session without requests for too long.
+    Idle,
+    /// A token that has expired.
+    Expired,
+    Revoked,
+    /// A session of an operator who was removed.
+    Removed,
+    /// A session that never was.
+    Forged,
+}
+
+impl Who {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Nobody,
+        Self::Viewer,
+        Self::Admin,
+        Self::AdminOfAcme,
+        Self::ViewerOfAcme,
+        Self::AdminOfZenith,
+        Self::Token,
+        Self::Idle,
+        Self::Expired,
+        Self::Revoked,
+        Self::Removed,
+        Self::Forged,
+    ];
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    /// Null where there is none.
+    pub body: Value,
+}
+
+pub(crate) struct World {
+    pub store: InMemoryStore,
+    services: Services,
+    clock: FixedClock,
+    /// The header with the credential of each.
+    credentials: HashMap<Who, (&'static str, String)>,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let (store, clock, ids) = (InMemoryStore::new(), FixedClock::default(), Arc::new(CountingIds::default()));
+        store.by(domain::contract::fleet_author()).apply(&a_fleet(), &[], at(0)).await.unwrap();
+        let (shared, hasher, ticks) = (Arc::new(store.clone()), Arc::new(PlainHasher), Arc::new(clock.clone()));
+        let services = Services {
+            sessions: Arc::new(SessionService::new(
+                shared.clone(),
+                shared.clone(),
+                shared.clone(),
+                hasher.clone(),
+                ticks.clone(),
+                ids.clone(),
+            )),
+            tokens: Arc::new(TokenService::new(shared.clone(), shared.clone(), ticks.clone(), ids.clone())),
+            operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks, ids)),
+            organizations: Arc::new(OrganizationList::new(shared.clone())),
+            audit: Arc::new(AuditService::new(shared)),
+        };
+        let mut world = Self { store, services, clock, credentials: HashMap::new() };
+        world.fill().await;
+        world
+    }
+
+    async fn fill(&mut self) {
+        let root = Actor::command("root");
+        let expiring = self.add("expired", Role::Admin, None).await;
+        self.sign_in(Who::Idle, "expired", &expiring).await;
+        self.issue(Who::Expired, "expired", "expired token", Duration::from_hours(1)).await;
+        self.clock.advance(SESSION_IDLE);
+        for (who, name, role, organization) in [
+            (Who::Viewer, "viewer", Role::Viewer, None),
+            (Who::Admin, "admin", Role::Admin, None),
+            (Who::AdminOfAcme, "admin of acme", Role::Admin, Some(ACME)),
+            (Who::ViewerOfAcme, "viewer of acme", Role::Viewer, Some(ACME)),
+            (Who::AdminOfZenith, "admin of zenith", Role::Admin, Some(ZENITH)),
+            (Who::Removed, "removed", Role::Admin, None),
+        ] {
+            let password = self.add(name, role, organization).await;
+            self.sign_in(who, name, &password).await;
+        }
+        self.issue(Who::Token, "admin", "ci", SESSION_LIFETIME).await;
+        let revoked = self.issue(Who::Revoked, "admin", "revoked", SESSION_LIFETIME).await;
+        self.services.tokens.revoke(&root, revoked).await.unwrap();
+        self.services.operators.remove(&root, "removed").await.unwrap();
+        self.credentials.insert(Who::Forged, ("cookie", format!("platen_session={}", "0".repeat(64))));
+    }
+
+    async fn add(&self, name: &str, role: Role, organization: Option<&str>) -> String {
+        let name = OperatorName::parse(name).unwrap();
+        let command = AddOperator { name, role, organization: organization.map(str::to_owned) };
+        let (_, password) = self.services.operators.add(&Actor::command("root"), command).await.unwrap();
+        password.as_password().reveal().to_owned()
+    }
+
+    async fn sign_in(&mut self, who: Who, name: &str, password: &str) {
+        let password = domain::operator::Password::new(password);
+        let asked = SignIn { name: name.to_owned(), password, address: None };
+        let started = self.services.sessions.sign_in(asked).await.unwrap();
+        self.credentials.insert(who, ("cookie", format!("platen_session={}", started.secret.reveal())));
+    }
+
+    async fn issue(&mut self, who: Who, operator: &str, name: &str, lifetime: Duration) -> domain::operator::TokenId {
+        let name = OperatorName::parse(name).unwrap();
+        let command = IssueToken { operator: operator.to_owned(), name, role: Some(Role::Viewer), lifetime };
+        let (token, secret) = self.services.tokens.issue(&Actor::command("root"), command).await.unwrap();
+        self.credentials.insert(who, ("authorization", format!("Bearer {}", secret.reveal())));
+        token.id
+    }
+
+    /// Calls a path below `/api/operator/v1` as a page of this server would.
+    pub(crate) async fn call(&self, method: &str, path: &str, who: Who, headers: &[(&'static str, &str)]) -> Answer {
+        let mut headers = headers.to_vec();
+        headers.push(("sec-fetch-site", "same-origin"));
+        self.call_as_browser(method, path, who, &headers).await
+    }
+
+    pub(crate) async fn get(&self, path: &str, who: Who) -> Answer {
+        self.call("GET", path, who, &[]).await
+    }
+
+    /// Calls with these headers and the credential only.
+    pub(crate) async fn call_as_browser(
+        &self,
+        method: &str,
+        path: &str,
+        who: Who,
+        headers: &[(&'static str, &str)],
+    ) -> Answer {
+        let credential = self.credentials.get(&who).map(|(name, value)| (*name, value.as_str()));
+        let headers: Vec<_> = headers.iter().copied().chain(credential).collect();
+        self.raw(method, &format!("/api/operator/v1{path}"), &headers).await
+    }
+
+    pub(crate) async fn raw(&self, method: &str, path: &str, headers: &[(&'static str, &str)]) -> Answer {
+        let settings = Settings { base_path: String::new() };
+        let app = App::new()
+            .app_data(Data::new(http_settings(&self.clock)))
+            .configure(|config| operator_actix::configure(config, &self.services, &settings));
+        let app = init_service(app).await;
+        let mut request = TestRequest::default().method(Method::from_bytes(method.as_bytes()).unwrap()).uri(path);
+        for header in headers {
+            request = request.insert_header(*header);
+        }
+        let response = call_service(&app, request.to_request()).await;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = serde_json::from_slice(&read_body(response).await).unwrap_or_default();
+        Answer { status, headers, body }
+    }
+}
+
+/// The settings of http-actix, which gives each request its id and its address.
+fn http_settings(clock: &FixedClock) -> http_actix::Settings {
+    http_actix::Settings {
+        base_path: String::new(),
+        read_timeout: Duration::from_secs(30),
+        limits: Limits::default(),
+        trusted_proxies: Vec::new(),
+        throttle: Throttle::new(0, Duration::from_mins(1)),
+        uploads: UploadLimit::new(UploadBounds { of_organization: 0, in_all: 0 }),
+        ids: Arc::new(CountingIds::default()),
+        clock: Arc::new(clock.clone()),
+        refusals: None,
+        activity: Arc::default(),
+    }
+}
