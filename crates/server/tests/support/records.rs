@@ -9,9 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-/// What changes with requests that change nothing: the record of refusals (ADR 40), and the count of its
-/// rows.
-const LEFT: [&str; 2] = ["refusal", "sqlite_sequence"];
+/// Tables that change without a request that changes something: refusals (ADR 40), who called when (decisions I8 and I9),
+/// and the analysis of earlier crash reports (decision I7).
+const WRITTEN_IN_BACKGROUND: [&str; 10] = [
+    "refusal",
+    "sqlite_sequence",
+    "computer_seen",
+    "user_seen",
+    "computer_fetch",
+    "user_fetch",
+    "crash_pending",
+    "crash_analysis",
+    "crash_group",
+    "crash_group_tally",
+];
 
 /// One row: its table, the organization to which it belongs where the table tells it, and all of its columns.
 pub(crate) type Row = (String, Option<i64>, String);
@@ -76,7 +87,7 @@ impl Engine {
 
 impl Reader {
     pub(crate) async fn of(site: &Site) -> Self {
-        Self::without(site, &LEFT).await
+        Self::without(site, &WRITTEN_IN_BACKGROUND).await
     }
 
     /// The same, with nothing left out.
@@ -84,7 +95,7 @@ impl Reader {
         Self::without(site, &[]).await
     }
 
-    async fn without(site: &Site, left: &[&str]) -> Self {
+    async fn without(site: &Site, excluded: &[&str]) -> Self {
         let (mut connection, columns) = match site.stores() {
             Stores::Defaults => {
                 let options = SqliteConnectOptions::new().filename(site.path("data/platen.db"));
@@ -104,8 +115,8 @@ impl Reader {
         for (table, _, column) in connection.rows(columns).await {
             tables.entry(table).or_default().push(column);
         }
-        for left in left {
-            tables.remove(*left);
+        for table in excluded {
+            tables.remove(*table);
         }
         let statement: Vec<_> = tables.iter().map(|(table, columns)| connection.select(table, columns)).collect();
         let folders = ["resources", "crash-reports"].map(|kind| site.contents(kind));
