@@ -8,6 +8,7 @@ mod account;
 mod assets;
 mod errors;
 mod form;
+mod format;
 mod headers;
 mod layout;
 mod routes;

@@ -5,6 +5,7 @@ use super::table::{Cell, Column, Screen, Table};
 use crate::config;
 use crate::wiring;
 use anyhow::Result;
+use bytesize::ByteSize;
 use domain::timestamp::Timestamp;
 use std::time::Duration;
 
@@ -54,19 +55,8 @@ pub(super) fn age_in_seconds(received: Timestamp, now: Timestamp) -> i64 {
 }
 
 /// A number of bytes in its largest unit.
-#[expect(clippy::cast_precision_loss, reason = "one decimal digit is shown")]
 pub(super) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut amount = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    while amount >= 1024.0 && unit + 1 < UNITS.len() {
-        amount /= 1024.0;
-        unit += 1;
-    }
-    format!("{amount:.1} {}", UNITS[unit])
+    ByteSize(bytes).display().iec().to_string()
 }
 
 /// Prints the values of one record, a line for each; empty ones are left out.
