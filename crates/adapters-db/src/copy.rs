@@ -10,8 +10,9 @@ mod tests;
 use crate::connections::Connections;
 use crate::entity::{
     audit_record, computer, computer_fetch, computer_seen, crash_analysis, crash_group, crash_group_tally, crash_part,
-    crash_pending, crash_report, device, device_history, device_status, hardware_hash, job, log_entry, mis_key,
-    operator_account, operator_token, organization, queue, resource, resource_use, user_account, user_fetch, user_seen,
+    crash_pending, crash_report, device, device_forecast, device_history, device_status, hardware_hash, job, log_entry,
+    mis_key, operator_account, operator_token, organization, queue, resource, resource_use, user_account, user_fetch,
+    user_seen,
 };
 use crate::error::store_error;
 use crate::{Database, page};
@@ -136,6 +137,7 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<crash_analysis::Entity>(pass).await?;
         all += self.table::<device_status::Entity>(pass).await?;
         all += self.table::<device_history::Entity>(pass).await?;
+        all += self.table::<device_forecast::Entity>(pass).await?;
         all += self.table::<computer_seen::Entity>(pass).await?;
         all += self.table::<user_seen::Entity>(pass).await?;
         all += self.table::<computer_fetch::Entity>(pass).await?;

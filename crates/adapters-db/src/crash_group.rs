@@ -190,7 +190,7 @@ fn row(group: &CrashGroup) -> Model {
     }
 }
 
-fn stored(row: Model) -> Result<CrashGroup, StoreError> {
+pub(crate) fn stored(row: Model) -> Result<CrashGroup, StoreError> {
     let id = CrashGroupId::from(row.id);
     let owner = Owner { what: "crash group", id: &id };
     Ok(CrashGroup {

@@ -18,10 +18,10 @@ use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
     SqlActivityRepository, SqlAuditRepository, SqlBlobLedger, SqlCrashAnalysisRepository, SqlCrashGroupRepository,
-    SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceHistoryRepository, SqlDeviceStatusRepository,
-    SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository,
-    SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSessionRepository, SqlTimelineRepository,
-    SqlTokenRepository,
+    SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceBoardRepository, SqlDeviceHistoryRepository,
+    SqlDeviceStatusRepository, SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository,
+    SqlOperatorRepository, SqlOverviewRepository, SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository,
+    SqlSessionRepository, SqlTimelineRepository, SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -323,6 +323,16 @@ impl Database {
     /// The port to timelines of computers and devices.
     pub fn timeline(&self) -> SqlTimelineRepository {
         SqlTimelineRepository::new(self.db.clone())
+    }
+
+    /// The port to devices as operators see them.
+    pub fn device_board(&self) -> SqlDeviceBoardRepository {
+        SqlDeviceBoardRepository::new(self.db.clone())
+    }
+
+    /// The port to the figures of the first page. What was counted is cached in it.
+    pub fn overview(&self) -> SqlOverviewRepository {
+        SqlOverviewRepository::new(self.db.clone())
     }
 
     /// The port to the past of devices.

@@ -10,6 +10,7 @@ use crate::entity::device_status::{Entity, Model};
 use crate::group_commit::GroupCommit;
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
+use domain::device_board::lowest_ink;
 use domain::device_status::{ConnectionState, DeviceStatus, DeviceStatusRepository, QueueLength, RemainingInk, Status};
 use domain::error::StoreError;
 use domain::guid::DeviceGuid;
@@ -67,6 +68,9 @@ fn new_row(organization: OrganizationId, status: DeviceStatus) -> Model {
         // As if the device had no status yet; the database knows better.
         changed_at: Some(status.received.as_micros()),
         sampled_at: Some(status.received.as_micros()),
+        lowest_ink: lowest_ink(&status.remaining_inks),
+        // It stays as it is in the database.
+        empties_at: None,
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod crash_part;
 pub(crate) mod crash_pending;
 pub(crate) mod crash_report;
 pub(crate) mod device;
+pub(crate) mod device_forecast;
 pub(crate) mod device_history;
 pub(crate) mod device_status;
 pub(crate) mod discarded_blob;

@@ -131,7 +131,7 @@ where
 }
 
 /// One failure for all callers that shared the query.
-fn shared(error: Arc<StoreError>) -> StoreError {
+pub(crate) fn shared(error: Arc<StoreError>) -> StoreError {
     match &*error {
         StoreError::Unavailable(_) => StoreError::unavailable(error),
         StoreError::Overloaded => StoreError::Overloaded,

@@ -1,6 +1,7 @@
 //! The schema. A migration that was released is never edited: the next one goes on from it.
 
 mod activity;
+mod device_board;
 mod history;
 mod initial;
 mod insight;
@@ -19,6 +20,7 @@ impl MigratorTrait for Migrator {
             Box::new(insight::Insight),
             Box::new(history::History),
             Box::new(activity::Activity),
+            Box::new(device_board::DeviceBoard),
         ]
     }
 }

@@ -53,6 +53,7 @@ const FLEET: &[&str] = &[
         queue_measure, queue_amount) VALUES (7, {guid}, 12, 'Ready', 21.25, '[]', 'Length', '12.5')",
     "INSERT INTO device_history (organization_id, device_guid, received_at, status, is_change, temperature,
         remaining_inks) VALUES (7, {guid}, 12, 'Ready', true, 21.25, '[]')",
+    "INSERT INTO device_forecast (organization_id, device_guid, made_at, inks) VALUES (7, {guid}, 13, '[]')",
     "INSERT INTO computer_seen (computer_guid, seen_at, serial_number, application_version)
         VALUES ({guid}, 13, 'SN', '1')",
     "INSERT INTO user_seen (user_id, seen_at, address, serial_number, application_version)

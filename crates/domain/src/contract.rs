@@ -18,6 +18,7 @@ pub mod crash_analysis;
 pub mod crash_group;
 pub mod crash_report;
 pub mod credentials;
+pub mod device_board;
 pub mod device_history;
 pub mod device_status;
 pub mod fleet_conflicts;
@@ -34,6 +35,7 @@ pub mod ledger;
 pub mod log_entry;
 pub mod log_filter;
 pub mod operator;
+pub mod overview;
 pub mod refusal;
 pub mod resource_delete;
 pub mod resource_find;
@@ -52,12 +54,14 @@ use crate::blob::BlobLedger;
 use crate::crash_analysis::CrashAnalysisRepository;
 use crate::crash_group::CrashGroupRepository;
 use crate::crash_report::CrashReportRepository;
+use crate::device_board::DeviceBoardRepository;
 use crate::device_history::DeviceHistoryRepository;
 use crate::device_status::DeviceStatusRepository;
 use crate::fleet::{FleetAuthor, FleetDirectory, FleetRegistry, KeyRegistry, RecordRegistry};
 use crate::inspection::InspectionRepository;
 use crate::log_entry::LogRepository;
 use crate::operator::{OperatorRepository, SetupRepository};
+use crate::overview::OverviewRepository;
 use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
 use crate::retention::RetentionRepository;
@@ -82,6 +86,8 @@ pub struct Stores {
     pub device_statuses: Arc<dyn DeviceStatusRepository>,
     /// Of [`crate::device_history::SAMPLE_EVERY`].
     pub device_history: Arc<dyn DeviceHistoryRepository>,
+    pub device_board: Arc<dyn DeviceBoardRepository>,
+    pub overview: Arc<dyn OverviewRepository>,
     pub fleet_directory: Arc<dyn FleetDirectory>,
     pub fleet_registry: Arc<dyn FleetRegistry>,
     pub records: Arc<dyn RecordRegistry>,
@@ -138,6 +144,8 @@ impl Stores {
             crash_groups: store.clone(),
             device_statuses: store.clone(),
             device_history: store.clone(),
+            device_board: store.clone(),
+            overview: store.clone(),
             fleet_directory: store.clone(),
             fleet_registry: store.clone(),
             records: store.clone(),

@@ -64,7 +64,9 @@ impl StatusWriter {
 
     /// As [`replaces`], in the database.
     fn replace_unless_older(&self) -> OnConflict {
-        use Column::{ChangedAt, ConnectionState, DeviceGuid, OrganizationId, ReceivedAt, SampledAt, Status};
+        use Column::{
+            ChangedAt, ConnectionState, DeviceGuid, EmptiesAt, OrganizationId, ReceivedAt, SampledAt, Status,
+        };
         let stored = |column: Column| Expr::col((Entity, column));
         let excluded = |column: Column| Expr::col(("excluded", column));
         let text = |text: Expr| Expr::expr(Func::coalesce([text, Expr::val("")]));
@@ -81,7 +83,8 @@ impl StatusWriter {
             let moved = CaseStatement::new().case(condition, excluded(ReceivedAt)).finally(stored(column));
             (column, Expr::expr(moved))
         };
-        let is_plain = |column: &Column| !matches!(column, OrganizationId | DeviceGuid | ChangedAt | SampledAt);
+        let is_plain =
+            |column: &Column| !matches!(column, OrganizationId | DeviceGuid | ChangedAt | SampledAt | EmptiesAt);
         let is_newer = excluded(ReceivedAt).gte(stored(ReceivedAt));
         let was_set_back = stored(ReceivedAt).gte(excluded(ReceivedAt).add(CONCURRENT));
         OnConflict::columns([OrganizationId, DeviceGuid])

@@ -67,6 +67,8 @@ impl TestDatabase {
             crash_groups: Arc::new(self.database.crash_groups()),
             device_statuses: Arc::new(self.database.device_statuses()),
             device_history: Arc::new(self.database.device_history()),
+            device_board: Arc::new(self.database.device_board()),
+            overview: Arc::new(self.database.overview()),
             fleet_directory: Arc::new(self.database.fleet_directory()),
             fleet_registry: Arc::new(self.database.fleet_registry()),
             records: Arc::new(self.database.fleet_registry()),

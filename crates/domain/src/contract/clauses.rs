@@ -303,6 +303,21 @@ macro_rules! store_contract {
                     thousands_of_reports_are_listed_in_order,
                     a_report_is_found_with_its_organization,
                 }
+                device_board {
+                    devices_that_need_somebody_come_first,
+                    a_device_is_shown_with_all_that_is_known_of_it,
+                    filters_of_devices_combine,
+                    devices_are_counted_by_status_and_need,
+                    pages_of_devices_follow_each_other,
+                    texts_of_devices_stay_as_they_are,
+                    a_forecast_is_replaced_and_outlives_the_next_status,
+                }
+                overview {
+                    new_and_regressed_groups_are_counted_with_the_last_of_them,
+                    refusals_are_counted_by_reason,
+                    log_entries_are_counted_by_hour,
+                    resources_that_are_outdated_on_computers_are_counted,
+                }
                 operator {
                     an_operator_is_found_by_name_without_case,
                     a_name_is_taken_without_case,

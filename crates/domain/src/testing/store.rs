@@ -3,12 +3,14 @@
 mod activity;
 mod administration;
 mod crash_groups;
+mod device_board;
 mod device_history;
 mod directories;
 mod fleet_state;
 mod inspection;
 mod ledger;
 mod operators;
+mod overview;
 mod records;
 mod refusals;
 mod registry;
@@ -19,6 +21,7 @@ mod timeline;
 use crate::blob::BlobKey;
 use crate::caller::OrganizationId;
 use crate::crash_report::StoredCrashReport;
+use crate::device_history::InkForecast;
 use crate::device_status::DeviceStatus;
 use crate::error::StoreError;
 use crate::fleet::FleetAuthor;
@@ -57,6 +60,7 @@ struct State {
     crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
     statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
     device_history: Vec<(OrganizationId, HistoryRecord)>,
+    forecasts: HashMap<(OrganizationId, DeviceGuid), Vec<InkForecast>>,
     activity: Activity,
     refusals: Refusals,
     operators: Operators,

@@ -36,6 +36,10 @@ impl CrashGroups {
         self.pending.entry(report).or_insert(Pending { since, taken_until: None, attempts: 0 });
     }
 
+    pub(super) fn with_reports(&self) -> impl Iterator<Item = &CrashGroup> {
+        self.groups.values().filter(|group| group.reports > 0)
+    }
+
     /// Forgets a report that is removed.
     pub(super) fn remove(&mut self, report: CrashReportId) {
         self.pending.remove(&report);

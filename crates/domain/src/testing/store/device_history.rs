@@ -53,6 +53,12 @@ impl State {
         changes.map(shown).collect()
     }
 
+    /// When the state of a device changed last, as the history says.
+    pub(super) fn last_change(&self, organization: OrganizationId, device: DeviceGuid) -> Option<Timestamp> {
+        let all = self.history_of(organization, device);
+        all.iter().rev().find(|record| record.is_change).map(|record| record.at)
+    }
+
     /// The records of a device, oldest first.
     fn history_of(&self, organization: OrganizationId, device: DeviceGuid) -> Vec<&HistoryRecord> {
         let own =

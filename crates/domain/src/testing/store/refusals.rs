@@ -20,6 +20,10 @@ impl Refusals {
         self.kept.iter().filter(move |(_, refusal)| refusal.computer == Some(computer))
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = &NewRefusal> {
+        self.kept.iter().map(|(_, refusal)| refusal)
+    }
+
     fn keep_newest(&mut self, bound: u64, belongs: impl Fn(&Owner) -> bool) {
         let count = self.kept.iter().filter(|(_, refusal)| belongs(&refusal.owner)).count() as u64;
         let mut excess = count.saturating_sub(bound);
