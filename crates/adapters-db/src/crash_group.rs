@@ -4,28 +4,36 @@
 
 mod count;
 
+use crate::audit;
 use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::entity::crash_group::{Column, Entity, Model};
-use crate::entity::crash_group_tally;
+use crate::entity::{crash_analysis, crash_group_tally};
+use crate::text_filter::holds;
 use async_trait::async_trait;
+use domain::audit::NewAuditRecord;
 use domain::caller::OrganizationId;
 use domain::crash_group::{
-    CrashGroup, CrashGroupDetails, CrashGroupId, CrashGroupRepository, GroupCursor, GroupFilter, GroupState,
-    StateChange, Tally, TallyKind,
+    CrashGroup, CrashGroupDetails, CrashGroupId, CrashGroupRepository, DailyReports, GroupCursor, GroupFilter,
+    GroupSort, GroupState, GroupVersion, StateChange, Tally, TallyKind,
 };
 use domain::error::StoreError;
+use domain::guid::ComputerGuid;
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
-use sea_orm::sea_query::{Expr, ExprTrait, Func, LikeExpr, Query};
+use sea_orm::sea_query::{Expr, ExprTrait, Query, SelectStatement};
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait, FromQueryResult,
-    IntoActiveModel, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
+    IntoActiveModel, QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select, Statement,
 };
 use std::sync::Arc;
+use uuid::Uuid;
 
 use count::lock;
 pub(crate) use count::{Counted, count, forget, remove_empty, uncount};
+
+/// Microseconds of a day.
+const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// The groups in a database.
 pub struct SqlCrashGroupRepository {
@@ -65,23 +73,23 @@ impl Row {
 impl CrashGroupRepository for SqlCrashGroupRepository {
     async fn page(
         &self,
-        organizations: &[OrganizationId],
+        organization: Option<OrganizationId>,
         filter: &GroupFilter,
+        sort: GroupSort,
         after: Option<GroupCursor>,
         limit: u64,
     ) -> Result<Vec<CrashGroupDetails>, StoreError> {
-        let select = select(organizations, filter, after, self.db.backend).limit(limit);
+        let select = page(organization, filter, sort, after, self.db.backend).limit(limit);
         let rows = self.db.read(select.into_model::<Row>().all(&self.db.reads)).await?;
         rows.into_iter().map(Row::details).collect()
     }
 
     async fn find(
         &self,
-        organizations: &[OrganizationId],
+        organization: Option<OrganizationId>,
         id: CrashGroupId,
     ) -> Result<Option<CrashGroupDetails>, StoreError> {
-        let select = select(organizations, &GroupFilter::default(), None, self.db.backend);
-        let select = select.filter(Column::Id.eq(id.as_uuid()));
+        let select = select(organization).filter(Column::Id.eq(id.as_uuid()));
         self.db.read(select.into_model::<Row>().one(&self.db.reads)).await?.map(Row::details).transpose()
     }
 
@@ -102,23 +110,36 @@ impl CrashGroupRepository for SqlCrashGroupRepository {
         Ok(tallies)
     }
 
+    async fn daily(&self, ids: &[CrashGroupId], since: Timestamp) -> Result<Vec<DailyReports>, StoreError> {
+        let select: Statement = self.db.backend.build(&daily(ids, since));
+        let rows = self.db.read(DailyRow::find_by_statement(select).all(&self.db.reads)).await?;
+        rows.into_iter().map(DailyRow::daily).collect()
+    }
+
     async fn set_state(
         &self,
         organization: OrganizationId,
         id: CrashGroupId,
         change: StateChange,
+        expected: &GroupVersion,
         now: Timestamp,
-    ) -> Result<Option<(CrashGroup, CrashGroup)>, StoreError> {
+        record: &NewAuditRecord,
+    ) -> Result<bool, StoreError> {
+        let asked = Arc::new((change, expected.clone(), record.clone()));
         let changed = self.db.write(move |transaction| {
-            let change = change.clone();
+            let asked = asked.clone();
             async move {
+                let (change, expected, record) = &*asked;
                 let found = lock(transaction, &[id]).await?.pop();
-                let Some(row) = found.filter(|row| row.organization_id == organization.0) else { return Ok(None) };
-                let Ok(before) = stored(row) else { return Ok(None) };
-                let mut after = before.clone();
-                after.change(change, now);
-                write(transaction, &after).await?;
-                Ok(Some((before, after)))
+                let Some(row) = found.filter(|row| row.organization_id == organization.0) else { return Ok(false) };
+                let Ok(mut group) = stored(row) else { return Ok(false) };
+                if group.version() != *expected {
+                    return Ok(false);
+                }
+                group.change(change.clone(), now);
+                write(transaction, &group).await?;
+                audit::store(transaction, record).await?;
+                Ok(true)
             }
             .boxed()
         });
@@ -126,43 +147,88 @@ impl CrashGroupRepository for SqlCrashGroupRepository {
     }
 }
 
+/// How many reports of a group were received on one day.
+#[derive(FromQueryResult)]
+struct DailyRow {
+    group_id: Uuid,
+    day: i64,
+    reports: i64,
+}
+
+impl DailyRow {
+    fn daily(self) -> Result<DailyReports, StoreError> {
+        let group = CrashGroupId::from(self.group_id);
+        let reports = Owner { what: "crash group", id: &group }.size(self.reports)?;
+        Ok(DailyReports { group, day: u32::try_from(self.day).unwrap_or(u32::MAX), reports })
+    }
+}
+
+/// Counts by the index of a group's reports.
+fn daily(ids: &[CrashGroupId], since: Timestamp) -> SelectStatement {
+    use crash_analysis::Column;
+    let day = Column::ReceivedAt.into_expr().sub(since.as_micros()).div(DAY);
+    let mut select = Query::select();
+    select
+        .column(Column::GroupId)
+        .expr_as(day, "day")
+        .expr_as(Expr::cust("count(*)").cast_as("bigint"), "reports")
+        .from(crash_analysis::Entity)
+        .and_where(Column::GroupId.is_in(ids.iter().map(|id| id.as_uuid())))
+        .and_where(Column::ReceivedAt.gte(since.as_micros()))
+        .group_by_col(Column::GroupId)
+        .add_group_by([Expr::col("day")]);
+    select
+}
+
 /// Writes all columns of a group whose row is locked.
 async fn write(transaction: &DatabaseTransaction, group: &CrashGroup) -> Result<(), DbErr> {
     row(group).into_active_model().reset_all().update(transaction).await.map(drop)
 }
 
-fn select(
-    organizations: &[OrganizationId],
-    filter: &GroupFilter,
-    after: Option<GroupCursor>,
-    backend: DbBackend,
-) -> Select<Entity> {
-    let key = Expr::tuple([Column::LastSeenAt, Column::Id].map(ColumnTrait::into_expr));
+fn select(organization: Option<OrganizationId>) -> Select<Entity> {
     Entity::find()
         .expr_as(tallied(TallyKind::Version), "versions")
         .expr_as(tallied(TallyKind::Computer), "computers")
         .expr_as(tallied(TallyKind::OperatingSystem), "systems")
-        .filter(Column::OrganizationId.is_in(organizations.iter().map(|organization| organization.0)))
+        .apply_if(organization, |select, organization| select.filter(Column::OrganizationId.eq(organization.0)))
+}
+
+fn page(
+    organization: Option<OrganizationId>,
+    filter: &GroupFilter,
+    sort: GroupSort,
+    after: Option<GroupCursor>,
+    backend: DbBackend,
+) -> Select<Entity> {
+    let value = match sort {
+        GroupSort::LastSeen => Column::LastSeenAt,
+        GroupSort::FirstSeen => Column::FirstSeenAt,
+        GroupSort::Reports => Column::Reports,
+    };
+    let key = Expr::tuple([value, Column::Id].map(ColumnTrait::into_expr));
+    select(organization)
         .apply_if(filter.state, |select, state| select.filter(Column::State.eq(state.as_str())))
         .apply_if(filter.application_name.as_deref(), |select, name| select.filter(Column::ApplicationName.eq(name)))
-        .apply_if(filter.search.as_deref(), |select, text| select.filter(holds(text, backend)))
+        .apply_if(filter.search.as_deref(), |select, text| {
+            select.filter(holds(Column::Signature.into_expr(), text, backend))
+        })
+        .apply_if(filter.computer, |select, computer| select.filter(is_of(computer)))
         .apply_if(after, |select, after| {
-            let last = Expr::tuple([after.last_seen.as_micros().into(), after.id.as_uuid().into()]);
+            let last = Expr::tuple([after.value.into(), after.id.as_uuid().into()]);
             select.filter(key.lt(last))
         })
-        .order_by_desc(Column::LastSeenAt)
+        .order_by_desc(value)
         .order_by_desc(Column::Id)
 }
 
-/// Whether a signature holds this text. `SQLite` folds ASCII only.
-fn holds(text: &str, backend: DbBackend) -> Expr {
-    let text = if backend == DbBackend::Postgres { text.to_lowercase() } else { text.to_ascii_lowercase() };
-    let pattern: String = text
-        .chars()
-        .flat_map(|character| if "%_\\".contains(character) { vec!['\\', character] } else { vec![character] })
-        .collect();
-    let like = LikeExpr::new(format!("%{pattern}%")).escape('\\');
-    Expr::from(Func::lower(Column::Signature.into_expr())).like(like)
+/// Whether a group has a report of this computer.
+fn is_of(computer: ComputerGuid) -> Expr {
+    let mut tallies = Query::select();
+    tallies.expr(Expr::val(1)).from(crash_group_tally::Entity);
+    tallies.and_where(crash_group_tally::Column::GroupId.into_expr().eq(Column::Id.into_expr()));
+    tallies.and_where(crash_group_tally::Column::Kind.eq(TallyKind::Computer.as_str()));
+    tallies.and_where(crash_group_tally::Column::Value.eq(computer.to_string()));
+    Expr::exists(tallies)
 }
 
 /// The number of different values of one kind.
@@ -217,10 +283,21 @@ mod tests {
     async fn groups_are_read_in_the_order_of_an_index() {
         for engine in engines().await {
             engine.fill_all().await;
-            let select = select(&[OrganizationId(7)], &GroupFilter::default(), None, engine.db().backend).limit(50);
-            let plan = engine.plan(select.build(engine.db().backend)).await;
-            assert!(plan.contains("crash_group_by_time"), "{}:\n{plan}", engine.name);
-            assert!(!plan.contains("TEMP B-TREE") && !plan.contains("Sort"), "{}:\n{plan}", engine.name);
+            let (backend, filter) = (engine.db().backend, GroupFilter::default());
+            for (sort, own, all) in [
+                (GroupSort::LastSeen, "crash_group_by_time", "crash_group_anywhere_by_time"),
+                (GroupSort::FirstSeen, "crash_group_by_first", "crash_group_anywhere_by_first"),
+                (GroupSort::Reports, "crash_group_by_reports", "crash_group_anywhere_by_reports"),
+            ] {
+                for (index, organization) in [(own, Some(OrganizationId(7))), (all, None)] {
+                    let select = page(organization, &filter, sort, None, backend).limit(50);
+                    let plan = engine.plan(select.build(backend)).await;
+                    assert!(plan.contains(index), "{}:\n{plan}", engine.name);
+                    assert!(!plan.contains("TEMP B-TREE") && !plan.contains("Sort"), "{}:\n{plan}", engine.name);
+                }
+            }
+            let days = engine.plan(backend.build(&daily(&[CrashGroupId::from(Uuid::nil())], Timestamp::EPOCH))).await;
+            assert!(days.contains("crash_analysis_of_group"), "{}:\n{days}", engine.name);
         }
     }
 }

@@ -17,11 +17,12 @@ use crate::migrate::{self, Migrated};
 use crate::resource::lookups::ResourceLookups;
 use crate::write_probe::ProbeWriter;
 use crate::{
-    SqlActivityRepository, SqlAuditRepository, SqlBlobLedger, SqlCrashAnalysisRepository, SqlCrashGroupRepository,
-    SqlCrashReportRepository, SqlCredentialDirectory, SqlDeviceBoardRepository, SqlDeviceHistoryRepository,
-    SqlDeviceStatusRepository, SqlFleetDirectory, SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository,
-    SqlOperatorRepository, SqlOverviewRepository, SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository,
-    SqlSessionRepository, SqlTimelineRepository, SqlTokenRepository,
+    SqlActivityRepository, SqlAuditRepository, SqlBlobLedger, SqlComputerRepository, SqlCrashAnalysisRepository,
+    SqlCrashGroupRepository, SqlCrashReportArchive, SqlCrashReportRepository, SqlCredentialDirectory,
+    SqlDeviceBoardRepository, SqlDeviceHistoryRepository, SqlDeviceStatusRepository, SqlFleetDirectory,
+    SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository, SqlOverviewRepository,
+    SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSearchRepository, SqlSessionRepository,
+    SqlTimelineRepository, SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -308,6 +309,21 @@ impl Database {
     /// The port to the groups of crash reports.
     pub fn crash_groups(&self) -> SqlCrashGroupRepository {
         SqlCrashGroupRepository::new(self.db.clone())
+    }
+
+    /// The port to the crash reports for people.
+    pub fn crash_archive(&self) -> SqlCrashReportArchive {
+        SqlCrashReportArchive::new(self.db.clone())
+    }
+
+    /// The port to the computers for people.
+    pub fn computers(&self) -> SqlComputerRepository {
+        SqlComputerRepository::new(self.db.clone())
+    }
+
+    /// The port of the search.
+    pub fn search(&self) -> SqlSearchRepository {
+        SqlSearchRepository::new(self.db.clone())
     }
 
     /// The port to the device statuses.

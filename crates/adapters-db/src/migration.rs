@@ -1,6 +1,7 @@
 //! The schema. A migration that was released is never edited: the next one goes on from it.
 
 mod activity;
+mod crash_lists;
 mod device_board;
 mod history;
 mod initial;
@@ -20,6 +21,7 @@ impl MigratorTrait for Migrator {
             Box::new(insight::Insight),
             Box::new(history::History),
             Box::new(activity::Activity),
+            Box::new(crash_lists::CrashLists),
             Box::new(device_board::DeviceBoard),
         ]
     }

@@ -14,7 +14,9 @@ mod scene;
 pub mod activity;
 pub mod audit;
 pub mod blob_store;
+pub mod computer;
 pub mod crash_analysis;
+pub mod crash_archive;
 pub mod crash_group;
 pub mod crash_report;
 pub mod credentials;
@@ -42,6 +44,7 @@ pub mod resource_find;
 pub mod resource_list;
 pub mod resource_store;
 pub mod retention;
+pub mod search;
 pub mod session;
 pub mod setup;
 pub mod timeline;
@@ -51,9 +54,10 @@ use crate::access::CredentialDirectory;
 use crate::activity::ActivityRepository;
 use crate::audit::{AuditRepository, Author};
 use crate::blob::BlobLedger;
+use crate::computer::ComputerRepository;
 use crate::crash_analysis::CrashAnalysisRepository;
 use crate::crash_group::CrashGroupRepository;
-use crate::crash_report::CrashReportRepository;
+use crate::crash_report::{CrashReportArchive, CrashReportRepository};
 use crate::device_board::DeviceBoardRepository;
 use crate::device_history::DeviceHistoryRepository;
 use crate::device_status::DeviceStatusRepository;
@@ -65,6 +69,7 @@ use crate::overview::OverviewRepository;
 use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
 use crate::retention::RetentionRepository;
+use crate::search::SearchRepository;
 use crate::session::SessionRepository;
 use crate::testing::{InMemoryStore, at};
 use crate::timeline::TimelineRepository;
@@ -83,6 +88,9 @@ pub struct Stores {
     pub crash_reports: Arc<dyn CrashReportRepository>,
     pub crash_analyses: Arc<dyn CrashAnalysisRepository>,
     pub crash_groups: Arc<dyn CrashGroupRepository>,
+    pub crash_archive: Arc<dyn CrashReportArchive>,
+    pub computers: Arc<dyn ComputerRepository>,
+    pub search: Arc<dyn SearchRepository>,
     pub device_statuses: Arc<dyn DeviceStatusRepository>,
     /// Of [`crate::device_history::SAMPLE_EVERY`].
     pub device_history: Arc<dyn DeviceHistoryRepository>,
@@ -142,6 +150,9 @@ impl Stores {
             crash_reports: store.clone(),
             crash_analyses: store.clone(),
             crash_groups: store.clone(),
+            crash_archive: store.clone(),
+            computers: store.clone(),
+            search: store.clone(),
             device_statuses: store.clone(),
             device_history: store.clone(),
             device_board: store.clone(),

@@ -132,6 +132,7 @@ impl ResponseError for Problem {
                 OperatorError::Forbidden(_) | OperatorError::SetupCodeInvalid => StatusCode::FORBIDDEN,
                 OperatorError::Invalid { .. } => StatusCode::BAD_REQUEST,
                 OperatorError::Conflict(_) => StatusCode::CONFLICT,
+                OperatorError::Stale(_) => StatusCode::PRECONDITION_FAILED,
                 OperatorError::WrongCredentials => StatusCode::UNAUTHORIZED,
                 OperatorError::TooManyFailures { .. } => StatusCode::TOO_MANY_REQUESTS,
                 OperatorError::Store(StoreError::Overloaded) => StatusCode::SERVICE_UNAVAILABLE,

@@ -109,6 +109,7 @@ actions! {
     RecordRestored "record.restored",
     KeyIssued "key.issued",
     KeyRevoked "key.revoked",
+    CrashGroupChanged "crash_group.changed",
 }
 
 /// Whose change it is: admins of one organization see the records of that organization only (decision P8).

@@ -370,7 +370,28 @@ macro_rules! store_contract {
                     pages_of_groups_follow_each_other,
                     groups_are_filtered,
                     a_group_is_found_and_changed_by_its_organization_only,
+                    a_group_is_changed_in_the_version_that_was_seen_only,
+                    groups_are_sorted_by_times_and_by_reports,
+                    the_reports_of_a_group_are_counted_by_day,
+                    groups_of_a_computer_are_listed,
                     texts_of_groups_stay_as_they_are,
+                }
+                crash_archive {
+                    archived_reports_are_listed_in_pages,
+                    archived_reports_are_filtered,
+                    an_archived_report_is_listed_with_its_signature,
+                    an_archived_report_is_found_with_its_organization,
+                }
+                computer {
+                    computers_are_listed_by_name_in_pages,
+                    computers_are_filtered,
+                    a_computer_is_found_with_its_last_request,
+                }
+                search {
+                    a_guid_or_its_beginning_leads_to_what_it_is,
+                    names_and_serial_numbers_lead_to_what_they_are,
+                    a_request_id_leads_to_its_refusal,
+                    a_search_stays_within_its_organization_and_limit,
                 }
                 ledger {
                     discarded_blobs_are_named_oldest_first,

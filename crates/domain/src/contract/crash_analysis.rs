@@ -1,10 +1,11 @@
 //! [`crate::crash_analysis::CrashAnalysisRepository`].
 
+use super::crash_group::change;
 use super::scene::two_organizations;
 use super::{Kept, Stores};
 use crate::caller::OrganizationId;
 use crate::crash_analysis::{AnalyzedReport, CrashAnalysis, DumpAnalysis, Recorded, Requeue};
-use crate::crash_group::{CrashGroupDetails, GroupFilter, GroupState, StateChange, Tally, TallyKind};
+use crate::crash_group::{CrashGroupDetails, GroupFilter, GroupSort, GroupState, StateChange, Tally, TallyKind};
 use crate::crash_report::NewCrashReport;
 use crate::error::StoreError;
 use crate::guid::{ComputerGuid, CrashReportId};
@@ -33,7 +34,10 @@ fn analysis(number: u128, signature: &str) -> CrashAnalysis {
 }
 
 async fn groups(stores: &Stores, organizations: &[OrganizationId]) -> Result<Vec<CrashGroupDetails>, StoreError> {
-    stores.crash_groups.page(organizations, &GroupFilter::default(), None, 100).await
+    let (filter, sort) = (GroupFilter::default(), GroupSort::LastSeen);
+    let mut found = stores.crash_groups.page(None, &filter, sort, None, 100).await?;
+    found.retain(|found| organizations.contains(&found.group.organization));
+    Ok(found)
 }
 
 /// Adds reports, and records the same signature for all of them.
@@ -206,13 +210,13 @@ pub async fn a_report_after_the_resolution_makes_a_group_regressed(stores: &Stor
     let id = groups(stores, &[acme]).await?[0].group.id;
     let state = async || -> Result<GroupState, StoreError> { Ok(groups(stores, &[acme]).await?[0].group.state) };
     let resolve = StateChange::Resolve { in_version: Some("9.2".to_owned()) };
-    stores.crash_groups.set_state(acme, id, resolve, at(50)).await?;
+    assert!(change(stores, acme, id, resolve, 50).await?);
     grouped(stores, acme, vec![report(2, 60)], "same").await?;
     assert_eq!(state().await?, GroupState::Resolved, "9.0 is older than 9.2");
     let later = NewCrashReport { application_version: "9.10".to_owned(), ..report(3, 61) };
     grouped(stores, acme, vec![later], "same").await?;
     assert_eq!(state().await?, GroupState::Regressed);
-    stores.crash_groups.set_state(acme, id, StateChange::Resolve { in_version: None }, at(70)).await?;
+    assert!(change(stores, acme, id, StateChange::Resolve { in_version: None }, 70).await?);
     grouped(stores, acme, vec![report(4, 65)], "same").await?;
     assert_eq!(state().await?, GroupState::Resolved, "it was received before");
     grouped(stores, acme, vec![report(5, 71)], "same").await?;
@@ -230,7 +234,7 @@ pub async fn removed_reports_are_no_longer_counted(stores: &Stores) -> Kept {
     stores.crash_reports.add(acme, report(6, 1)).await?;
     let resolved = groups(stores, &[acme]).await?.into_iter().find(|found| found.group.signature == "resolved");
     let resolved = resolved.ok_or("the group is missing")?.group.id;
-    stores.crash_groups.set_state(acme, resolved, StateChange::Resolve { in_version: None }, at(5)).await?;
+    assert!(change(stores, acme, resolved, StateChange::Resolve { in_version: None }, 5).await?);
     let done = stores.retention.remove_crash_reports(at(10), None, 100, at(30)).await?;
     assert_eq!(done, RemovalOutcome::Done { removed: 5, rest: None });
     let found = groups(stores, &[acme]).await?;

@@ -1,6 +1,6 @@
 //! What a group of crash reports is, and how it changes.
 
-use super::is_later;
+use super::{GroupVersion, StateChange, is_later};
 use crate::caller::OrganizationId;
 use crate::timestamp::Timestamp;
 use sha2::{Digest, Sha256};
@@ -111,6 +111,12 @@ impl CrashGroup {
         self.state == GroupState::Resolved && later_version.unwrap_or(later_report)
     }
 
+    /// What people change of it, and what a report changes of that. Two people who read the same version have seen the same.
+    #[must_use]
+    pub fn version(&self) -> GroupVersion {
+        GroupVersion::of(self)
+    }
+
     /// Does what a person wants of it, at `now`.
     pub fn change(&mut self, change: StateChange, now: Timestamp) {
         (self.state, self.resolved_in, self.resolved_at) = match change {
@@ -168,35 +174,6 @@ pub struct CrashGroupDetails {
     pub computers: u64,
     /// Different operating systems.
     pub operating_systems: u64,
-}
-
-/// Which groups to list: all that fit every condition.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GroupFilter {
-    pub state: Option<GroupState>,
-    /// Exactly this name of an application.
-    pub application_name: Option<String>,
-    /// Only signatures that hold this text, letters without case where the engine knows how.
-    pub search: Option<String>,
-}
-
-/// Where a list goes on: after the group that was last seen at this time and has this id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GroupCursor {
-    pub last_seen: Timestamp,
-    pub id: CrashGroupId,
-}
-
-/// What a person makes of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StateChange {
-    /// It is to be looked at, as if it were new.
-    Reopen,
-    Acknowledge,
-    /// It is resolved, in a version if one is given.
-    Resolve {
-        in_version: Option<String>,
-    },
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use super::actor::Actor;
 use super::error::OperatorError;
 use crate::caller::OrganizationId;
+use crate::error::StoreError;
 use crate::inspection::{InspectionRepository, RegisteredOrganization};
 use crate::page::{Page, PageRequest};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The list of organizations.
@@ -31,6 +33,12 @@ impl OrganizationList {
         all.retain(|one| actor.scope.organization().is_none_or(|own| own == one.id));
         all.retain(|one| asked.after.as_ref().is_none_or(|after| one.name > *after));
         Ok(asked.page(all, |one| one.name.clone()))
+    }
+
+    /// The name of every organization, for records that only hold its number.
+    pub(crate) async fn names(&self) -> Result<HashMap<OrganizationId, String>, StoreError> {
+        let all = self.inspection.organizations(None).await?;
+        Ok(all.into_iter().map(|one| (one.id, one.name)).collect())
     }
 
     /// The organizations to list: the named one, else the actor's own, else all (`None`).

@@ -2,6 +2,7 @@
 
 mod activity;
 mod administration;
+mod archive;
 mod crash_groups;
 mod device_board;
 mod device_history;
@@ -16,6 +17,7 @@ mod refusals;
 mod registry;
 mod resources;
 mod retention;
+mod search;
 mod timeline;
 
 use crate::blob::BlobKey;

@@ -20,7 +20,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 use domain::blob::BlobStore;
 use domain::crash_analysis::{AnalyzedReport, CrashAnalysisRepository, read_signature};
-use domain::crash_report::{CrashPart, CrashReport, Os, PartRole, StoredCrashReport};
+use domain::crash_report::{CrashPart, CrashReport, Os, PartRole, StoredCrashReport, file_name};
 use domain::guid::CrashReportId;
 use domain::inspection::{CrashReportFilter, InspectionRepository};
 use domain::minidump::DumpFacts;
@@ -243,23 +243,11 @@ async fn content(blobs: &dyn BlobStore, part: &CrashPart) -> Result<domain::blob
 /// Saves every part. No file is overwritten without --force; that is checked before anything is written.
 async fn export(blobs: &dyn BlobStore, report: &StoredCrashReport, folder: &Folder, out: &mut Out<'_>) -> Result<()> {
     let mut names = FileNames::default();
-    let mut file = |(position, part)| folder.file(&names.take(&name(position, part)));
+    let mut file = |(position, part)| folder.file(&names.take(&file_name(position, part)));
     let files = (1..).zip(&report.parts).map(&mut file).collect::<Result<Vec<_>>>()?;
     for (part, file) in report.parts.iter().zip(files) {
         let saved = Destination::File(file).save(content(blobs, part).await?, part.checksum, out).await;
         saved.with_context(|| format!("cannot save the part {}", part.role.as_str()))?;
     }
     Ok(())
-}
-
-/// The client's name for a file, else one by its place.
-fn name(position: usize, part: &CrashPart) -> String {
-    match (&part.file_name, part.role) {
-        // Some clients send the whole path of theirs.
-        (Some(name), _) if !name.trim().is_empty() => name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
-        (_, PartRole::CallStack) => "CallStack.txt".to_owned(),
-        (_, PartRole::Xml) => "report.xml".to_owned(),
-        (_, PartRole::Dump) => "dump.dmp".to_owned(),
-        (_, PartRole::Attachment) => format!("attachment-{position}.bin"),
-    }
 }

@@ -1,19 +1,17 @@
 //! Analyses of crash reports and their groups in memory.
 
+mod people;
+
 use super::{InMemoryStore, State};
 use crate::caller::OrganizationId;
 use crate::crash_analysis::{AnalyzedReport, CrashAnalysis, CrashAnalysisRepository, PendingReport, Recorded, Requeue};
-use crate::crash_group::{
-    CrashGroup, CrashGroupDetails, CrashGroupId, CrashGroupRepository, GroupCursor, GroupFilter, GroupState,
-    StateChange, Tally, TallyKind,
-};
+use crate::crash_group::{CrashGroup, CrashGroupDetails, CrashGroupId, GroupState, Tally, TallyKind};
 use crate::crash_report::{Os, StoredCrashReport};
 use crate::error::StoreError;
 use crate::guid::CrashReportId;
 use crate::text::cut;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Everything but the reports themselves.
@@ -21,8 +19,8 @@ use std::collections::BTreeMap;
 pub(super) struct CrashGroups {
     /// When each report began to wait.
     pending: BTreeMap<CrashReportId, Pending>,
-    analyses: BTreeMap<CrashReportId, AnalyzedReport>,
-    groups: BTreeMap<CrashGroupId, CrashGroup>,
+    pub(super) analyses: BTreeMap<CrashReportId, AnalyzedReport>,
+    pub(super) groups: BTreeMap<CrashGroupId, CrashGroup>,
 }
 
 struct Pending {
@@ -192,73 +190,5 @@ impl CrashAnalysisRepository for InMemoryStore {
 
     async fn waiting(&self) -> Result<u64, StoreError> {
         Ok(self.working()?.crash_groups.pending.len() as u64)
-    }
-}
-
-#[async_trait]
-impl CrashGroupRepository for InMemoryStore {
-    async fn page(
-        &self,
-        organizations: &[OrganizationId],
-        filter: &GroupFilter,
-        after: Option<GroupCursor>,
-        limit: u64,
-    ) -> Result<Vec<CrashGroupDetails>, StoreError> {
-        let state = self.working()?;
-        let fits = |group: &&CrashGroup| {
-            let cursor = GroupCursor { last_seen: group.last_seen, id: group.id };
-            organizations.contains(&group.organization)
-                && filter.state.is_none_or(|state| state == group.state)
-                && filter.application_name.as_ref().is_none_or(|name| group.application_name.as_ref() == Some(name))
-                && filter
-                    .search
-                    .as_ref()
-                    .is_none_or(|text| group.signature.to_ascii_lowercase().contains(&text.to_ascii_lowercase()))
-                && after.is_none_or(|after| cursor < after)
-        };
-        let mut groups: Vec<&CrashGroup> = state.crash_groups.groups.values().filter(fits).collect();
-        groups.sort_by_key(|group| Reverse((group.last_seen, group.id)));
-        groups.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        Ok(groups.into_iter().map(|group| state.details(group)).collect())
-    }
-
-    async fn find(
-        &self,
-        organizations: &[OrganizationId],
-        id: CrashGroupId,
-    ) -> Result<Option<CrashGroupDetails>, StoreError> {
-        let state = self.working()?;
-        let group = state.crash_groups.groups.get(&id).filter(|group| organizations.contains(&group.organization));
-        Ok(group.map(|group| state.details(group)))
-    }
-
-    async fn tallies(&self, id: CrashGroupId, limit: u64) -> Result<Vec<Tally>, StoreError> {
-        let mut tallies = self.working()?.tally(id);
-        tallies.sort_by(|one, other| {
-            (one.kind, Reverse(one.reports), &one.value).cmp(&(other.kind, Reverse(other.reports), &other.value))
-        });
-        let mut counts: BTreeMap<TallyKind, u64> = BTreeMap::new();
-        tallies.retain(|tally| {
-            let count = counts.entry(tally.kind).or_default();
-            *count += 1;
-            *count <= limit
-        });
-        Ok(tallies)
-    }
-
-    async fn set_state(
-        &self,
-        organization: OrganizationId,
-        id: CrashGroupId,
-        change: StateChange,
-        now: Timestamp,
-    ) -> Result<Option<(CrashGroup, CrashGroup)>, StoreError> {
-        let mut state = self.working()?;
-        let group = state.crash_groups.groups.get_mut(&id).filter(|group| group.organization == organization);
-        Ok(group.map(|group| {
-            let before = group.clone();
-            group.change(change, now);
-            (before, group.clone())
-        }))
     }
 }

@@ -24,6 +24,11 @@ impl Refusals {
         self.kept.iter().map(|(_, refusal)| refusal)
     }
 
+    /// The newest first.
+    pub(super) fn of_request(&self, id: &str) -> impl Iterator<Item = &NewRefusal> {
+        self.kept.iter().rev().map(|(_, refusal)| refusal).filter(move |refusal| refusal.request_id == id)
+    }
+
     fn keep_newest(&mut self, bound: u64, belongs: impl Fn(&Owner) -> bool) {
         let count = self.kept.iter().filter(|(_, refusal)| belongs(&refusal.owner)).count() as u64;
         let mut excess = count.saturating_sub(bound);

@@ -7,7 +7,7 @@ use crate::cli::query::{Limit, QueryOptions};
 use crate::cli::table::{Cell, Column};
 use anyhow::Result;
 use clap::Args;
-use domain::crash_group::{CrashGroupDetails, CrashGroupRepository, GroupCursor, GroupFilter, GroupState};
+use domain::crash_group::{CrashGroupDetails, CrashGroupRepository, GroupCursor, GroupFilter, GroupSort, GroupState};
 use domain::timestamp::Timestamp;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
@@ -44,14 +44,17 @@ pub(super) async fn write(
     asked: &GroupsArguments,
     out: &mut Out<'_>,
 ) -> Result<()> {
-    let filter =
-        GroupFilter { state: asked.state, application_name: asked.application.clone(), search: asked.search.clone() };
-    let (ids, filter) = (organizations.ids(), &filter);
-    let ids = &ids;
+    let filter = GroupFilter {
+        state: asked.state,
+        application_name: asked.application.clone(),
+        search: asked.search.clone(),
+        computer: None,
+    };
+    let (only, filter, sort) = (organizations.only().map(|only| only.id), &filter, GroupSort::LastSeen);
     let pages = stream::try_unfold(Some(None), move |after: Option<Option<GroupCursor>>| async move {
         let Some(after) = after else { return Ok(None) };
-        let page = groups.page(ids, filter, after, PAGE).await?;
-        let last = page.last().map(|last| GroupCursor { last_seen: last.group.last_seen, id: last.group.id });
+        let page = groups.page(only, filter, sort, after, PAGE).await?;
+        let last = page.last().map(|last| sort.cursor(&last.group));
         Ok::<_, anyhow::Error>(Some((stream::iter(page.into_iter().map(Ok)), last.map(Some))))
     });
     let records = pages.try_flatten().take(asked.limit.get()).map_ok(|details| GroupRecord {

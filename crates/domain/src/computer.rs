@@ -1,0 +1,12 @@
+//! Computers as operators see them: who works at each, when it was last seen and what happened to it.
+
+mod model;
+mod repository;
+mod service;
+
+pub use model::{ComputerCursor, ComputerFilter, ComputerRecord, FoundComputer, ListedComputer};
+pub use repository::ComputerRepository;
+pub use service::{ComputerService, ComputerSources, MAX_GROUPS, MAX_OUTDATED, MAX_REFUSALS};
+
+#[cfg(any(test, feature = "test-support"))]
+pub use repository::MockComputerRepository;

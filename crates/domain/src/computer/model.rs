@@ -1,0 +1,106 @@
+//! A computer as operators see it.
+
+use crate::activity::{LastRequest, OutdatedResource};
+use crate::caller::OrganizationId;
+use crate::crash_group::CrashGroupDetails;
+use crate::guid::{ComputerGuid, parse_guid};
+use crate::refusal::Refused;
+use crate::text::cut;
+use crate::timestamp::Timestamp;
+use std::fmt;
+
+/// Characters of a name by which lists are sorted.
+const SORTED: usize = 128;
+
+/// A registered computer, retired ones too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComputerRecord {
+    pub organization: OrganizationId,
+    pub guid: ComputerGuid,
+    /// The GUID if it was registered without a name.
+    pub name: String,
+    pub serial_number: Option<String>,
+    /// The user to whom it is assigned.
+    pub user: Option<String>,
+    pub is_retired: bool,
+    /// Its last admitted request (decision I8).
+    pub last_request: Option<LastRequest>,
+}
+
+impl ComputerRecord {
+    /// Where a list goes on after this computer.
+    #[must_use]
+    pub fn cursor(&self) -> ComputerCursor {
+        ComputerCursor { name: cut(&self.name, SORTED), guid: self.guid }
+    }
+}
+
+/// Which computers to list: all that fit every condition.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComputerFilter {
+    /// Only where the name, the SerialNumber or the user's name holds this text, letters without case where the engine
+    /// knows how, or where it is the GUID.
+    pub search: Option<String>,
+    /// Only those whose last admitted request came at this time or later.
+    pub seen_since: Option<Timestamp>,
+}
+
+/// Where a list goes on: after the computer of this name and GUID.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ComputerCursor {
+    /// The first 128 characters of the name.
+    pub name: String,
+    pub guid: ComputerGuid,
+}
+
+impl ComputerCursor {
+    /// Reads what `Display` writes; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (guid, name) = text.split_once('.')?;
+        Some(Self { guid: ComputerGuid::from(parse_guid(guid)?), name: name.to_owned() })
+    }
+}
+
+impl fmt::Display for ComputerCursor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.guid, self.name)
+    }
+}
+
+/// A computer in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedComputer {
+    /// The name of its organization.
+    pub organization: String,
+    pub computer: ComputerRecord,
+}
+
+/// A computer with what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundComputer {
+    pub listed: ListedComputer,
+    /// The newest first.
+    pub refusals: Vec<Refused>,
+    /// Resources of which it has another content than the stored one (decision I9).
+    pub outdated: Vec<OutdatedResource>,
+    /// Groups with a crash report of it, the last seen first.
+    pub groups: Vec<CrashGroupDetails>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::numbered;
+
+    #[test]
+    fn a_cursor_is_read_as_it_was_written() {
+        for name in ["", "RIP.01", "a b\u{202E}&=", &"ä".repeat(128)] {
+            let cursor = ComputerCursor { name: name.to_owned(), guid: ComputerGuid::from(numbered(7)) };
+            assert_eq!(ComputerCursor::parse(&cursor.to_string()), Some(cursor));
+        }
+        for text in ["", ".", "RIP", "1.RIP"] {
+            assert_eq!(ComputerCursor::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What the file of a part is called.
+
+use super::{CrashPart, PartRole};
+
+/// A name for the file of a part: the last piece of the client's, else one by its role. `number` counts the parts of a
+/// report from 1. Whatever writes or offers a file makes the name safe.
+#[must_use]
+pub fn file_name(number: usize, part: &CrashPart) -> String {
+    // Some clients send the whole path of theirs.
+    let sent = part.file_name.as_deref().and_then(|name| name.rsplit(['/', '\\']).next()).map(str::trim);
+    if let Some(name) = sent.filter(|name| !name.is_empty()) {
+        return name.to_owned();
+    }
+    match part.role {
+        PartRole::CallStack => "CallStack.txt".to_owned(),
+        PartRole::Xml => "report.xml".to_owned(),
+        PartRole::Dump => "dump.dmp".to_owned(),
+        PartRole::Attachment => format!("attachment-{number}.bin"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::a_crash_report;
+
+    #[test]
+    fn a_part_is_called_by_the_last_piece_of_its_name_or_by_its_role() {
+        let named = |name: Option<&str>, role: PartRole| {
+            let part = a_crash_report(1).parts.remove(0);
+            file_name(3, &CrashPart { file_name: name.map(str::to_owned), role, ..part })
+        };
+        for (sent, expected) in [("C:\\Users\\ann\\rip.dmp", "rip.dmp"), ("/etc/passwd", "passwd"), ("a/ ", "dump.dmp")]
+        {
+            assert_eq!(named(Some(sent), PartRole::Dump), expected, "{sent:?}");
+        }
+        let roles = [PartRole::CallStack, PartRole::Xml, PartRole::Dump, PartRole::Attachment];
+        let names = ["CallStack.txt", "report.xml", "dump.dmp", "attachment-3.bin"];
+        assert_eq!(roles.map(|role| named(None, role)), names);
+    }
+}
