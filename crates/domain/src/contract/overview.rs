@@ -1,5 +1,6 @@
 //! [`crate::overview::OverviewRepository`].
 
+use super::crash_group::change;
 use super::scene::two_organizations;
 use super::{Kept, Stores};
 use crate::activity::{Fetch, Holder, ResourceKey};
@@ -31,7 +32,7 @@ pub async fn new_and_regressed_groups_are_counted_with_the_last_of_them(stores: 
     let all = stores.overview.unsettled_groups(None, 10).await?;
     assert_eq!((all.new, all.regressed, all.first.len()), (4, 0, 4));
     let one = all.first.iter().find(|group| group.signature == "one").ok_or("a group that was made")?;
-    stores.crash_groups.set_state(acme, one.id, StateChange::Acknowledge, at(1)).await?;
+    assert!(change(stores, acme, one.id, StateChange::Acknowledge, 1).await?);
     let of_acme = stores.overview.unsettled_groups(Some(acme), 1).await?;
     assert_eq!((of_acme.new, of_acme.first.len()), (2, 1));
     let none = stores.overview.unsettled_groups(Some(OrganizationId(acme.0 + zenith.0 + 1)), 10).await?;
