@@ -110,6 +110,7 @@ actions! {
     KeyIssued "key.issued",
     KeyRevoked "key.revoked",
     CrashGroupChanged "crash_group.changed",
+    OrphansRemoved "orphans.removed",
 }
 
 /// Whose change it is: admins of one organization see the records of that organization only (decision P8).

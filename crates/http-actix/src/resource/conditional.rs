@@ -104,7 +104,7 @@ fn is_known(request: &HttpRequest, file: &Validators) -> bool {
 }
 
 /// The requested range; `None` for several or a malformed one. actix-web's `Range` takes `+1-3` for a range, but no unit
-/// in upper case and no number of more than 64 bits (RFC 9110, 14.1).
+/// in upper case and no number of more than 64 bits (RFC 9110, 14.1; ADR 67).
 fn requested_range(request: &HttpRequest) -> Option<ByteRangeSpec> {
     let mut headers = request.headers().get_all(RANGE);
     let (Some(header), None, &Method::GET) = (headers.next(), headers.next(), request.method()) else {

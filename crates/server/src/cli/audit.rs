@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
+use super::lookup::Organizations;
 use super::query::{self, Limit, QueryOptions, TimeRange};
 use super::table::{Cell, Column};
 use crate::config::Config;
@@ -9,7 +10,7 @@ use crate::wiring;
 use anyhow::Result;
 use clap::Args;
 use domain::audit::{AuditAction, AuditFilter, AuditRecord, AuditService, AuditedValue};
-use domain::operator::{Actor, OrganizationList};
+use domain::operator::Actor;
 use domain::page::PageRequest;
 use domain::text::Folded;
 use futures_util::StreamExt;
@@ -48,10 +49,10 @@ fn action(text: &str) -> Result<AuditAction, String> {
 pub(super) async fn run(config: &Config, asked: AuditArguments) -> Result<ExitCode, Failure> {
     let actor = wiring::actor();
     query::run(config, async |database, out| {
-        let organizations = OrganizationList::new(Arc::new(database.inspection()));
+        let organizations = Organizations::read(&database.inspection(), asked.options.organization.as_deref()).await?;
         let (from, to) = asked.period.bounds();
         let filter = AuditFilter {
-            organization: organizations.narrow(&actor, asked.options.organization.as_deref()).await?,
+            organization: organizations.only().map(|organization| organization.id),
             who: asked.who.as_deref().map(Folded::of),
             what: asked.what,
             from,

@@ -4,9 +4,12 @@ use super::failure::Failure;
 use super::output;
 use crate::config::Config;
 use crate::wiring::{self, Missing};
+use adapters_db::Database;
 use anyhow::{Context, Result};
 use clap::Subcommand;
+use domain::audit::{AuditAction, AuditRepository, AuditedValue};
 use domain::blob::{BlobMaintenance, BlobReference, CheckReport, Finding};
+use domain::operator::Scope;
 use std::process::ExitCode;
 
 #[derive(Debug, Subcommand)]
@@ -22,14 +25,24 @@ pub(super) enum BlobsCommand {
 pub(super) async fn run(config: &Config, command: BlobsCommand) -> Result<ExitCode, Failure> {
     let BlobsCommand::Check { repair } = command;
     let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
-    let checked = match wiring::open_blobs(&config.blobs).await {
-        Ok(blobs) => check(&wiring::uploads(&database, &blobs).maintenance(config.blobs.discarded_grace), repair).await,
-        Err(error) => Err(error),
-    };
+    let checked = check_and_record(config, &database, repair).await;
     wiring::close(database).await;
     let report = checked?;
     let whole = report.missing == 0 && report.damaged == 0;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn check_and_record(config: &Config, database: &Database, repair: bool) -> Result<CheckReport> {
+    let blobs = wiring::open_blobs(&config.blobs).await?;
+    let maintenance = wiring::uploads(database, &blobs).maintenance(config.blobs.discarded_grace);
+    let report = check(&maintenance, repair).await?;
+    if report.removed > 0 {
+        let values = vec![AuditedValue::removed("orphans", report.removed.to_string())];
+        let (at, target) = (wiring::clock().now(), "blob store".to_owned());
+        let record = wiring::actor().record(at, AuditAction::OrphansRemoved, Scope::All, target, values);
+        database.audit().add(&record).await.context("cannot record the removal")?;
+    }
+    Ok(report)
 }
 
 /// Prints each finding as it is made and a summary at the end.

@@ -2,11 +2,13 @@
 
 use super::failure::Failure;
 use super::listing::{Listing, Record};
+use super::lookup::Organizations;
 use super::output;
 use super::query;
 use super::table::{Cell, Column, escape, escape_json};
 use crate::config::Config;
 use crate::wiring::{self, Missing};
+use adapters_db::Database;
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use domain::operator::{AddOperator, NewPassword, Operator, OperatorName, OperatorService, Role};
@@ -60,8 +62,12 @@ pub(super) async fn run(config: &Config, command: OperatorCommand) -> Result<Exi
     let actor = wiring::actor();
     match command {
         OperatorCommand::Add { name, role, organization } => {
-            let command = AddOperator { name, role, organization };
-            change(config, Missing::Make, async |operators| {
+            change(config, Missing::Make, async |database, operators| {
+                let organization = match organization {
+                    Some(name) => Some(Organizations::name_of(&database.inspection(), &name).await?),
+                    None => None,
+                };
+                let command = AddOperator { name, role, organization };
                 let (operator, password) = operators.add(&actor, command).await?;
                 print_password(&operator, &password)
             })
@@ -85,14 +91,14 @@ pub(super) async fn run(config: &Config, command: OperatorCommand) -> Result<Exi
             .await
         }
         OperatorCommand::ResetPassword { name } => {
-            change(config, Missing::Refuse, async |operators| {
+            change(config, Missing::Refuse, async |_, operators| {
                 let (operator, password) = operators.reset_password(&actor, &name).await?;
                 print_password(&operator, &password)
             })
             .await
         }
         OperatorCommand::Remove { name } => {
-            change(config, Missing::Refuse, async |operators| {
+            change(config, Missing::Refuse, async |_, operators| {
                 let removed = operators.remove(&actor, &name).await?;
                 output::line(&escape(&format!("removed {}", Operator::target(&removed.name))))
             })
@@ -104,10 +110,10 @@ pub(super) async fn run(config: &Config, command: OperatorCommand) -> Result<Exi
 async fn change(
     config: &Config,
     missing: Missing,
-    work: impl AsyncFnOnce(&OperatorService) -> Result<()>,
+    work: impl AsyncFnOnce(&Database, &OperatorService) -> Result<()>,
 ) -> Result<ExitCode, Failure> {
     let (database, _) = wiring::open_database(&config.database, missing).await?;
-    let done = work(&wiring::operators(&database)).await;
+    let done = work(&database, &wiring::operators(&database)).await;
     wiring::close(database).await;
     done?;
     Ok(ExitCode::SUCCESS)

@@ -58,6 +58,8 @@ async fn orphans_are_found_and_removed_only_when_they_are_old() {
     age(&orphan, Duration::from_hours(25));
     assert!(site.run("blobs check").succeeded().ends_with("orphans 1, removed 0\n"));
     assert!(site.run("blobs check --repair").succeeded().ends_with("orphans 1, removed 1\n"));
+    let records = site.run("audit --what orphans.removed --json").succeeded();
+    assert_eq!(records.lines().count(), 1, "decision P9: {records}");
     assert!(!orphan.exists() && kept.exists());
     assert_eq!(site.run("blobs check").succeeded(), "checked 1, missing 0, damaged 0, orphans 0, removed 0\n");
 }

@@ -111,3 +111,41 @@ async fn a_database_that_is_restarted_under_load_loses_nothing_that_was_answered
     let missing: Vec<_> = kept.iter().filter(|text| !all.contains(text)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+/// The disk of the database alone is full: PostgreSQL answers every insertion by SQLSTATE 53100.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_of_the_database_is_500_and_not_ready_until_there_is_room_again() {
+    let site = Site::on(Setup::PostgresAndS3);
+    let server = site.serve().await;
+    let client = server.client();
+    client.upload(GUID, "Label", b"content").await;
+    assert_eq!(log(&client, "before").await, 200);
+
+    let refuse = "BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END";
+    site.sql(&format!("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $${refuse}$$")).await;
+    let tables = ["log_entry", "resource", "crash_report", "device_status", "write_probe"];
+    for table in tables {
+        let event = format!("BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()");
+        site.sql(&format!("CREATE TRIGGER full_disk {event}")).await;
+    }
+    assert_eq!(log(&client, "meanwhile").await, 500);
+    assert_eq!(update(&client, 1, b"meanwhile").await, 500);
+    assert_eq!(status(client.try_report_crash("RIP", "main", b"meanwhile")).await, 500);
+    let answer = client.try_report_crash("RIP", "main", b"meanwhile").await.unwrap();
+    assert!(answer.headers().contains_key("Retry-After"), "{answer:?}");
+    assert_logged(&site, "No space left on device");
+    assert_eq!(readiness(&server).await, 503);
+    assert_eq!(client.download(GUID).await, b"content");
+
+    for table in tables {
+        site.sql(&format!("DROP TRIGGER full_disk ON {table}")).await;
+    }
+    eventually("it is ready again", async || readiness(&server).await == 200).await;
+    assert_eq!(log(&client, "after").await, 200);
+    assert_eq!(update(&client, 2, b"after").await, 200);
+    assert_eq!(client.download(GUID).await, b"after");
+    assert_eq!(logged(&client).await, ["before", "after"]);
+    server.stop();
+    let output = site.run("blobs check").succeeded();
+    assert!(output.contains("missing 0, damaged 0, orphans 0"), "nothing is left of what was refused: {output}");
+}

@@ -32,6 +32,7 @@ mod looking;
 #[path = "../../../http-actix/tests/messages/mod.rs"]
 mod messages;
 mod outages;
+mod pooler;
 mod processes;
 #[path = "../e2e/retention.rs"]
 mod retention;

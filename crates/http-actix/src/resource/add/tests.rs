@@ -136,6 +136,11 @@ fn further_members_are_handed_on_as_they_were_sent() {
         ["Name is a\u{FFFD}", "b\u{FFFD}: [\"\\ufffd\"]"]
     );
     assert_eq!(members(r#"{"a":1,"Name":"N","a":3}"#), ["a: 3", "Name is N"], "of members of one name the last counts");
+    assert_eq!(
+        members(r#"{"a\ud83d":1,"Name":"N","a\udc00":2}"#),
+        ["a\u{FFFD}: 2", "Name is N"],
+        "R9 makes one name of both"
+    );
 }
 
 #[test]

@@ -63,14 +63,16 @@ impl Record for FleetRow {
     fn cells(&self) -> Vec<Cell> {
         match self {
             Self::Json(_) => Vec::new(),
-            Self::Cells(organization, row) => [organization].into_iter().chain(row).map(Cell::new).collect(),
+            Self::Cells(organization, [kind, name, guid, details]) => {
+                [kind, organization, name, guid, details].into_iter().map(Cell::new).collect()
+            }
         }
     }
 }
 
 const COLUMNS: [Column; 5] = [
-    Column::optional("ORGANIZATION"),
     Column::optional("KIND"),
+    Column::optional("ORGANIZATION"),
     Column::text("NAME"),
     Column::whole("GUID"),
     Column::wide("DETAILS"),
