@@ -1,7 +1,7 @@
 //! The program under measurement: its configuration, its fleet, its start.
 
 use crate::http::Connection;
-use crate::process::{Ending, Program, memory};
+use crate::process::{Ending, Program, memory, run};
 use crate::requests::{self, Resource};
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -96,6 +96,11 @@ impl Platen {
         let mut connection = Connection::open(self.address).await?;
         let answer = connection.exchange(&resource.upload()).await?;
         answer.expect_body(requests::RESOURCE_ADDED)
+    }
+
+    /// Runs a command of the program on the same configuration; its output.
+    pub(crate) fn command(&self, binary: &Path, arguments: &[&str]) -> Result<String> {
+        run(Command::new(binary).current_dir(&self.folder).args(["--config", "platen.toml"]).args(arguments))
     }
 
     /// Ends it in order and waits for its end.

@@ -50,6 +50,12 @@ pub(crate) fn ready() -> Outgoing {
     Outgoing { head: b"GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(), ..Outgoing::default() }
 }
 
+/// A page of the console, with a token.
+pub(crate) fn console(out: &mut Vec<u8>, path: &str, token: &str) {
+    let head = format!("GET /console{path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+    out.extend_from_slice(head.as_bytes());
+}
+
 /// A GET without credentials, as nginx and S3 take it.
 pub(crate) fn plain_get(out: &mut Vec<u8>, path: &str) {
     out.extend_from_slice(format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes());
@@ -89,6 +95,21 @@ pub(crate) fn update_status(out: &mut Vec<u8>, number: u64) {
         "QueueLength": { "Length": 12.5 },
     });
     json_request(out, "device/status", &body.to_string());
+}
+
+/// A crash report with a call stack.
+pub(crate) fn add_crash_report(out: &mut Vec<u8>, number: u64) {
+    let stack = format!("RIP!Spooler::render+0x{number:x}\r\nRIP!main+0x10\r\n");
+    let body = format!(
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"CallStack\"\r\nContent-Type: text/plain\r\n\r\n{stack}\r\n\
+         --{BOUNDARY}--\r\n"
+    );
+    let further = format!(
+        "ApplicationName: RIP\r\nOS: 1\r\nContent-Type: multipart/form-data; boundary={BOUNDARY}\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    head(out, "POST", "log/crashreport", &further);
+    out.extend_from_slice(body.as_bytes());
 }
 
 pub(crate) fn info(out: &mut Vec<u8>, guid: &str) {

@@ -1,5 +1,6 @@
 //! The rows of the table, in its order. Each module measures those of one kind of work.
 
+mod console;
 mod downloads;
 mod instructions;
 mod memory;
@@ -9,6 +10,7 @@ mod scale;
 mod sqlite;
 mod uploads;
 
+pub(crate) use console::Times;
 pub(crate) use scale::Costs;
 
 use crate::load::Scenario;
@@ -39,6 +41,14 @@ pub(crate) const NAMES: &[&str] = &[
     "scale-pmm",
     "scale-list",
     "scale-list-all",
+    "console-overview",
+    "console-devices",
+    "console-logs",
+    "console-logs-text",
+    "console-crashes",
+    "console-resources",
+    "console-computers",
+    "console-refusals",
     "memory-idle",
     "memory-peak",
     "instructions-log",
@@ -65,14 +75,14 @@ pub(crate) async fn all(stage: &Stage) -> (Vec<Row>, usize) {
 
 async fn one(stage: &Stage, name: &'static str) -> Result<Row> {
     match name {
-        "log-pg-64" => records::logs(stage, name, 64, records::Table::Plain, Goal::AtLeast(2.0)).await,
-        "log-pg-64-indexed" => records::logs(stage, name, 64, records::Table::Indexed, Goal::None).await,
-        "log-pg-1" => records::logs(stage, name, 1, records::Table::Plain, Goal::AtLeast(0.8)).await,
-        "log-sqlite-64" => sqlite::logs(stage, name, records::Table::Plain, Goal::AtLeast(4.0)).await,
+        "log-pg-64" => records::logs(stage, name, 64, records::Table::Plain, Goal::AtLeast(0.9)).await,
+        "log-pg-64-indexed" => records::logs(stage, name, 64, records::Table::Indexed, Goal::AtLeast(1.1)).await,
+        "log-pg-1" => records::logs(stage, name, 1, records::Table::Plain, Goal::AtLeast(0.3)).await,
+        "log-sqlite-64" => sqlite::logs(stage, name, records::Table::Plain, Goal::AtLeast(3.0)).await,
         "log-sqlite-64-indexed" => sqlite::logs(stage, name, records::Table::Indexed, Goal::None).await,
         "status-pg-64" => records::statuses(stage, name).await,
         "info-32" => records::infos(stage, name).await,
-        "download-4k" => downloads::row(stage, name, 4 * 1024, 1, 32, 0.5).await,
+        "download-4k" => downloads::row(stage, name, 4 * 1024, 1, 32, 0.25).await,
         "download-1m" => downloads::row(stage, name, 1024 * 1024, 1, 8, 0.7).await,
         "download-64m" => downloads::row(stage, name, 1024 * 1024, 64, 2, 0.8).await,
         "upload-256m" => uploads::row(stage, name).await,
@@ -80,6 +90,7 @@ async fn one(stage: &Stage, name: &'static str) -> Result<Row> {
         "s3-download-1m" => s3::download(stage, name, s3::BEYOND_MEMORY).await,
         "s3-download-1m-again" => s3::download(stage, name, s3::WITHIN_MEMORY).await,
         "scale-info" | "scale-pmm" | "scale-list" | "scale-list-all" => scale::row(stage, name).await,
+        _ if name.starts_with("console-") => console::row(stage, name).await,
         "memory-idle" => memory::idle(stage, name).await,
         "memory-peak" => memory::peak(stage, name),
         "instructions-log" => instructions::logs(stage, name).await,

@@ -6,7 +6,7 @@ use crate::load::{Load, Plan, Scenario};
 use crate::nginx::Nginx;
 use crate::platen::{Blobs, Database, Platen, Setup};
 use crate::postgres::Postgres;
-use crate::rows::Costs;
+use crate::rows::{Costs, Times};
 use crate::samples::Samples;
 use crate::seaweed::Seaweed;
 use anyhow::{Context, Result};
@@ -25,6 +25,8 @@ pub(crate) struct Stage {
     pub(crate) idle: RefCell<Samples>,
     /// The rows of scale, once they were measured.
     pub(crate) scale: RefCell<Option<Costs>>,
+    /// The rows of the console, once they were measured.
+    pub(crate) console: RefCell<Option<Times>>,
     // Servers before the databases that they use, and the folder last: fields are dropped in order.
     on_postgres: RefCell<Option<Rc<Platen>>>,
     on_sqlite: RefCell<Option<Rc<Platen>>>,
@@ -52,6 +54,7 @@ impl Stage {
             arguments,
             idle: RefCell::default(),
             scale: RefCell::default(),
+            console: RefCell::default(),
             on_postgres: RefCell::default(),
             on_sqlite: RefCell::default(),
             on_s3: RefCell::default(),

@@ -34,8 +34,8 @@ impl Row {
         let ratios = self.pairs.ratios();
         let value = if matches!(self.goal, Goal::ValueAtMost(_)) { self.pairs.product.most() } else { ratios.median() };
         let (goal, reached) = match self.goal {
-            Goal::AtLeast(goal) => (format!("≥ {goal:.1} ×"), verdict(value >= goal)),
-            Goal::AtMost(goal) => (format!("≤ {goal:.1} ×"), verdict(value <= goal)),
+            Goal::AtLeast(goal) => (format!("≥ {goal} ×"), verdict(value >= goal)),
+            Goal::AtMost(goal) => (format!("≤ {goal} ×"), verdict(value <= goal)),
             Goal::ValueAtMost(goal) => (format!("≤ {goal:.0} {}", self.unit), verdict(value <= goal)),
             Goal::None => (String::new(), String::new()),
         };
@@ -115,12 +115,12 @@ mod tests {
     #[test]
     fn a_row_shows_medians_spread_ratio_and_goal() {
         let text = row(Goal::AtLeast(2.0));
-        assert!(text.contains("| `x` | a work | 2,500 /s (2,000–3,000) | raw | 1,000 /s (1,000–1,000) | **2.50** (2.00–3.00) | ≥ 2.0 × reached |"), "{text}");
+        assert!(text.contains("| `x` | a work | 2,500 /s (2,000–3,000) | raw | 1,000 /s (1,000–1,000) | **2.50** (2.00–3.00) | ≥ 2 × reached |"), "{text}");
     }
 
     #[test]
-    fn a_missed_goal_is_told() {
-        assert!(row(Goal::AtLeast(3.0)).contains("≥ 3.0 × **missed**"));
+    fn a_missed_goal_is_shown() {
+        assert!(row(Goal::AtLeast(3.0)).contains("≥ 3 × **missed**"));
         assert!(row(Goal::AtMost(1.3)).contains("≤ 1.3 × **missed**"));
         assert!(row(Goal::ValueAtMost(2600.0)).contains("≤ 2600 /s **missed**"));
     }

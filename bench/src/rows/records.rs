@@ -81,7 +81,7 @@ pub(super) async fn statuses(stage: &Stage, name: &'static str) -> Result<Row> {
         reference: format!(
             "pgbench, {CLIENTS} clients, one-row upserts of the same row into the same table, each synced"
         ),
-        goal: Goal::AtLeast(2.0),
+        goal: Goal::AtLeast(1.2),
     };
     rated.against(stage, async || postgres.pgbench(&script, CLIENTS, stage.arguments.seconds())).await
 }
@@ -103,7 +103,7 @@ pub(super) async fn infos(stage: &Stage, name: &'static str) -> Result<Row> {
         server: &server,
         watched: &[("PostgreSQL", postgres.id())],
         reference: format!("pgbench, {CLIENTS} clients, select of the same row by its key"),
-        goal: Goal::AtLeast(0.7),
+        goal: Goal::AtLeast(0.6),
     };
     rated.against(stage, async || postgres.pgbench(&script, CLIENTS, stage.arguments.seconds())).await
 }

@@ -34,7 +34,7 @@ pub(super) async fn upload(stage: &Stage, name: &'static str) -> Result<Row> {
         server: &server,
         watched: &[("SeaweedFS", seaweed.id()), ("PostgreSQL", postgres.id())],
         reference: format!("SeaweedFS, {CLIENTS} clients, unsigned PUT of the same bytes"),
-        goal: Goal::AtLeast(0.8),
+        goal: Goal::AtLeast(0.65),
     };
     let puts: Arc<dyn Scenario> = Arc::new(Puts { bucket: BUCKET, block });
     let plan = stage.plan(CLIENTS);
@@ -60,7 +60,7 @@ pub(super) async fn download(stage: &Stage, name: &'static str, objects: u64) ->
         server: &server,
         watched: &[("SeaweedFS", seaweed.id()), ("PostgreSQL", postgres.id())],
         reference: format!("SeaweedFS, {CLIENTS} clients, unsigned GET of the same bytes"),
-        goal: Goal::AtLeast(0.8),
+        goal: Goal::AtLeast(0.5),
     };
     let direct: Arc<dyn Scenario> = Prepared::of(0..objects, expected(), |out, number| puts.write_get(out, number));
     let plan = stage.plan(CLIENTS);

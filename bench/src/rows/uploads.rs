@@ -49,7 +49,7 @@ pub(super) async fn row(stage: &Stage, name: &'static str) -> Result<Row> {
         unit: "MB/s",
         pairs,
         reference: "SHA-1 on one core, memory to nothing".to_owned(),
-        goal: Goal::AtLeast(0.4),
+        goal: Goal::AtLeast(0.25),
         note,
     })
 }
