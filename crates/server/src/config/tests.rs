@@ -47,6 +47,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("retention.device_history", "4w", "12h"),
     ("history.sample_every", "90s", "0s"),
     ("insight.silent_after", "40s", "soon"),
+    ("insight.max_dump", "32MiB", "large"),
     ("log.format", "json", "xml"),
     ("log.level", "warn,domain=trace", "verbose"),
     ("telemetry.otlp_endpoint", "http://collector:4318", "collector:4318"),
@@ -123,6 +124,7 @@ fn shown(config: &Config, key: &str) -> String {
         "retention.device_history" => or_none(config.retention.device_history.map(weeks)),
         "history.sample_every" => format!("{}s", config.database.sample_every.as_secs()),
         "insight.silent_after" => format!("{}s", config.insight.silent_after.as_secs()),
+        "insight.max_dump" => format!("{}MiB", config.insight.max_dump >> 20),
         "log.format" => or_none(config.log.format.map(|format| format!("{format:?}").to_lowercase())),
         "log.level" => or_none(config.log.level.clone()),
         "telemetry.otlp_endpoint" => or_none(config.telemetry.otlp_endpoint.clone()),
@@ -235,6 +237,8 @@ fn without_a_file_and_variables_the_defaults_count() {
         ("retention.device_history", "12w"),
         ("history.sample_every", "300s"),
         ("insight.silent_after", "900s"),
+        // Decision I6.
+        ("insight.max_dump", "64MiB"),
         ("log.format", "none"),
         ("log.level", "none"),
     ];
@@ -308,7 +312,8 @@ fn unknown_keys_and_sections_are_refused_with_their_layer_and_what_is_known() {
     assert!(bare.ends_with("; was http.bind or ops.bind meant?"), "{bare}");
     assert!(
         message.ends_with(
-            "allowed are http, ops, database, blobs, limits, abuse, retention, history, insight, log, telemetry"
+            "allowed are http, ops, database, blobs, limits, abuse, console, retention, history, insight, log, \
+             telemetry"
         ),
         "{message}"
     );
