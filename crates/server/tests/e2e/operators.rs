@@ -67,10 +67,10 @@ fn an_operator_is_added_gets_another_password_and_is_removed() {
     assert_eq!(site.run("operator add ANN").failed(1), "error: operator \"ANN\" is registered already");
 
     site.run("fleet apply fleet.json").succeeded();
-    let of_acme = ["operator", "add", "Bob", "--role", "viewer", "--organization", ORGANIZATION];
+    let of_acme = ["operator", "add", "Bob", "--role", "viewer", "--organization", "acme"];
     assert_eq!(parsed(&site.run_with(of_acme, &[]).succeeded())["organization"], json!(ORGANIZATION));
-    let unknown = site.run("operator add Eve --organization Acme").failed(1);
-    assert_eq!(unknown, "error: organization \"Acme\" is not registered");
+    let unknown = site.run("operator add Eve --organization Zenith").failed(1);
+    assert_eq!(unknown, "error: organization \"Zenith\" is not registered");
 
     let table = site.run("operator list").succeeded();
     assert!(table.contains("Ann") && table.contains(ORGANIZATION) && !table.contains(&password), "{table}");

@@ -25,7 +25,7 @@ impl PgBouncer {
         let config = format!(
             "[databases]\n{name} = host={host} port={port} user={user} password={password}\n\
              [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {own_port}\nunix_socket_dir =\nauth_type = any\n\
-             pool_mode = {pool_mode}\ndefault_pool_size = 30\n"
+             ignore_startup_parameters = extra_float_digits\npool_mode = {pool_mode}\ndefault_pool_size = 30\n"
         );
         let file = format!("pgbouncer-{pool_mode}.ini");
         site.write(&file, &config);

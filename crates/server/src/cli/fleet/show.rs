@@ -176,7 +176,13 @@ mod tests {
         for (kind, guid, details) in expected {
             let is_of_kind = |line: &&str| line.split("  ").any(|cell| cell.trim() == kind);
             let line = table.lines().find(is_of_kind).unwrap();
-            assert!(line.starts_with("Acme Print") && line.contains(&guid) && line.ends_with(details), "{line}");
+            assert!(
+                line.starts_with(kind)
+                    && line.contains("Acme Print")
+                    && line.contains(&guid)
+                    && line.ends_with(details),
+                "{line}"
+            );
         }
         assert!(table.contains("  Ann") && table.contains("  Bob") && !table.contains("Zenith"), "{table}");
         let all = shown(None, false).await.unwrap();
