@@ -179,7 +179,7 @@ pub async fn pages_of_devices_follow_each_other(stores: &Stores) -> Kept {
         try_join_all((0..50).map(|device| {
             let status = Status::ALL[usize::try_from(device % 5).unwrap_or_default()];
             let received = at(NOW - i64::try_from(device).unwrap_or_default() * 30);
-            let status = DeviceStatus { status, received, ..a_status(guid(number(device))) };
+            let status = DeviceStatus { received, status, ..a_status(guid(number(device))) };
             stores.device_statuses.put(ids[place], status)
         }))
         .await?;
