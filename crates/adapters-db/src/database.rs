@@ -21,7 +21,7 @@ use crate::{
     SqlCrashGroupRepository, SqlCrashReportArchive, SqlCrashReportRepository, SqlCredentialDirectory,
     SqlDeviceBoardRepository, SqlDeviceHistoryRepository, SqlDeviceStatusRepository, SqlFleetDirectory,
     SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository, SqlOverviewRepository,
-    SqlRefusalRepository, SqlResourceRepository, SqlRetentionRepository, SqlSearchRepository, SqlSessionRepository,
+    SqlRefusalRepository, SqlResourceCatalog, SqlResourceRepository, SqlRetentionRepository, SqlSearchRepository, SqlSessionRepository,
     SqlTimelineRepository, SqlTokenRepository,
 };
 use domain::error::StoreError;
@@ -289,6 +289,11 @@ impl Database {
     /// The port to the stored resources.
     pub fn resources(&self) -> SqlResourceRepository {
         SqlResourceRepository::new(self.db.clone(), self.resource_lookups.clone())
+    }
+
+    /// The port to the lists of resources for operators.
+    pub fn resource_catalog(&self) -> SqlResourceCatalog {
+        SqlResourceCatalog::new(self.db.clone())
     }
 
     /// The port to the log entries.

@@ -7,6 +7,7 @@ mod history;
 mod initial;
 mod insight;
 mod operators;
+mod resource_catalog;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
@@ -23,6 +24,7 @@ impl MigratorTrait for Migrator {
             Box::new(activity::Activity),
             Box::new(crash_lists::CrashLists),
             Box::new(device_board::DeviceBoard),
+            Box::new(resource_catalog::ResourceCatalog),
         ]
     }
 }

@@ -39,6 +39,7 @@ pub mod log_filter;
 pub mod operator;
 pub mod overview;
 pub mod refusal;
+pub mod resource_catalog;
 pub mod resource_delete;
 pub mod resource_find;
 pub mod resource_list;
@@ -68,6 +69,7 @@ use crate::operator::{OperatorRepository, SetupRepository};
 use crate::overview::OverviewRepository;
 use crate::refusal::RefusalRepository;
 use crate::resource::ResourceRepository;
+use crate::resource_catalog::ResourceCatalog;
 use crate::retention::RetentionRepository;
 use crate::search::SearchRepository;
 use crate::session::SessionRepository;
@@ -84,6 +86,7 @@ pub type Kept = Result<(), Box<dyn Error + Send + Sync>>;
 #[derive(Clone)]
 pub struct Stores {
     pub resources: Arc<dyn ResourceRepository>,
+    pub resource_catalog: Arc<dyn ResourceCatalog>,
     pub logs: Arc<dyn LogRepository>,
     pub crash_reports: Arc<dyn CrashReportRepository>,
     pub crash_analyses: Arc<dyn CrashAnalysisRepository>,
@@ -146,6 +149,7 @@ impl Stores {
         let store = Arc::new(store.clone());
         Self {
             resources: store.clone(),
+            resource_catalog: store.clone(),
             logs: store.clone(),
             crash_reports: store.clone(),
             crash_analyses: store.clone(),

@@ -62,3 +62,13 @@ pub fn is_blank(text: &str) -> bool {
 pub fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit).collect()
 }
+
+/// Whether a character may control a terminal, is invisible, or changes the order of the text around it: control
+/// characters (C0, DEL, C1), line separators, direction marks and tags. Joiners stay: scripts and emoji need them.
+#[must_use]
+pub fn is_control(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}

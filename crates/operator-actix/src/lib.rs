@@ -7,6 +7,7 @@
 mod audit;
 pub mod authenticate;
 pub mod cookie;
+pub mod download;
 pub mod error;
 mod me;
 pub mod openapi;
@@ -14,6 +15,7 @@ mod operators;
 mod organizations;
 mod page;
 mod query;
+mod resources;
 mod routes;
 pub mod same_origin;
 mod services;

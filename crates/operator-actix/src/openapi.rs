@@ -2,7 +2,7 @@
 //! of them, and what all operations have in common.
 
 use crate::error::ProblemBody;
-use crate::{audit, me, operators, organizations, tokens};
+use crate::{audit, me, operators, organizations, resources, tokens};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi as Document, Server};
 use utoipa::{IntoResponses, Modify, OpenApi};
@@ -14,7 +14,18 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         description = "What the console shows and does, for programs. Send a token: `Authorization: Bearer plt_…`. \
                        Errors are problems of RFC 9457. Lists answer pages: `next` of a page is `cursor` of the next one."
     ),
-    paths(me::me, organizations::list, operators::list, tokens::list, audit::list),
+    paths(
+        me::me,
+        organizations::list,
+        resources::list,
+        resources::show,
+        resources::content,
+        resources::holders,
+        resources::icc,
+        operators::list,
+        tokens::list,
+        audit::list
+    ),
     components(schemas(ProblemBody)),
     security(("token" = []), ("session" = [])),
     modifiers(&Credentials)

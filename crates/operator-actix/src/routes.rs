@@ -3,7 +3,7 @@
 use crate::authenticate::{Access, requires};
 use crate::error::{Problem, log_problem};
 use crate::services::{Services, Settings};
-use crate::{audit, me, openapi, operators, organizations, tokens};
+use crate::{audit, me, openapi, operators, organizations, resources, tokens};
 use actix_web::guard::{Any, Get, Head};
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use actix_web::middleware::from_fn;
@@ -45,7 +45,24 @@ fn v1() -> Scope {
         )))
         .service(resource("/tokens", READ).route(requires(Access::Admin, "list_tokens", get().to(tokens::list))))
         .service(resource("/audit", READ).route(requires(Access::Admin, "list_audit", get().to(audit::list))))
+        .configure(add_resources)
         .default_service(web::to(not_found))
+}
+
+fn add_resources(config: &mut ServiceConfig) {
+    let viewer = |operation, route| requires(Access::Viewer, operation, route);
+    let one = "/resources/{organization}/{guid}";
+    config
+        .service(resource("/resources", READ).route(viewer("list_resources", get().to(resources::list))))
+        .service(resource(one, READ).route(viewer("show_resource", get().to(resources::show))))
+        .service(
+            resource(&format!("{one}/content"), READ)
+                .route(viewer("resource_content", get().to(resources::content))),
+        )
+        .service(
+            resource(&format!("{one}/holders"), READ).route(viewer("list_holders", get().to(resources::holders))),
+        )
+        .service(resource(&format!("{one}/icc"), READ).route(viewer("resource_icc", get().to(resources::icc))));
 }
 
 /// A resource that responds to all other methods with 405 and the header `Allow`.

@@ -3,6 +3,7 @@
 use actix_web::web::{Data, ServiceConfig};
 use domain::audit::AuditService;
 use domain::operator::{OperatorService, OrganizationList};
+use domain::resource_catalog::ResourceCatalogService;
 use domain::session::SessionService;
 use domain::token::TokenService;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub struct Services {
     pub operators: Arc<OperatorService>,
     pub organizations: Arc<OrganizationList>,
     pub audit: Arc<AuditService>,
+    pub resources: Arc<ResourceCatalogService>,
 }
 
 impl Services {
@@ -25,7 +27,8 @@ impl Services {
             .app_data(Data::from(Arc::clone(&self.tokens)))
             .app_data(Data::from(Arc::clone(&self.operators)))
             .app_data(Data::from(Arc::clone(&self.organizations)))
-            .app_data(Data::from(Arc::clone(&self.audit)));
+            .app_data(Data::from(Arc::clone(&self.audit)))
+            .app_data(Data::from(Arc::clone(&self.resources)));
     }
 }
 

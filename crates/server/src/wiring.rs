@@ -5,6 +5,7 @@ use crate::passwords::Argon2Hasher;
 use crate::system::{RandomIds, SystemClock};
 use adapters_blob::BlobConfig;
 use adapters_db::{Database, DatabaseConfig, Migrated, OpenError, SqlFleetRegistry};
+use adapters_icc::IccReader;
 use adapters_minidump::ChildProcessReader;
 use anyhow::{Context, Result, anyhow};
 use async_trait::async_trait;
@@ -21,6 +22,7 @@ use domain::fleet::{FleetAuthor, FleetDirectory, FleetService};
 use domain::log_entry::LogService;
 use domain::operator::{Actor, OperatorService, OrganizationList, PasswordHasher, SetupService};
 use domain::resource::ResourceService;
+use domain::resource_catalog::ResourceCatalogService;
 use domain::retention::{RetentionPolicy, RetentionService};
 use domain::session::SessionService;
 use domain::token::TokenService;
@@ -189,7 +191,7 @@ pub(crate) fn tokens(database: &Database) -> TokenService {
 }
 
 /// The use cases of the operator API.
-pub(crate) fn operator_services(database: &Database) -> OperatorServices {
+pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>) -> OperatorServices {
     let (operators, audit) = (Arc::new(database.operators()), Arc::new(database.audit()));
     let hasher: Arc<dyn PasswordHasher> = Arc::new(Argon2Hasher::new());
     let (sessions, hashing) = (Arc::new(database.sessions()), Arc::clone(&hasher));
@@ -199,6 +201,19 @@ pub(crate) fn operator_services(database: &Database) -> OperatorServices {
         operators: Arc::new(OperatorService::new(operators, hasher, clock(), ids())),
         organizations: Arc::new(OrganizationList::new(Arc::new(database.inspection()))),
         audit: Arc::new(AuditService::new(audit)),
+        resources: Arc::new(resource_catalog(database, blobs)),
+    }
+}
+
+/// The use cases of operators on resources.
+fn resource_catalog(database: &Database, blobs: &Arc<dyn BlobStore>) -> ResourceCatalogService {
+    ResourceCatalogService {
+        catalog: Arc::new(database.resource_catalog()),
+        resources: Arc::new(database.resources()),
+        activity: Arc::new(database.activity()),
+        inspection: Arc::new(database.inspection()),
+        blobs: Arc::clone(blobs),
+        profiles: Arc::new(IccReader::default()),
     }
 }
 

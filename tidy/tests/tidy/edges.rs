@@ -28,11 +28,12 @@ const DOMAIN: [&str; 17] = [
 ];
 
 /// Which of our own crates each may use.
-const OWN: [(&str, &[&str]); 11] = [
+const OWN: [(&str, &[&str]); 12] = [
     ("domain", &[]),
     ("metering", &[]),
     ("adapters-db", &["domain", "metering"]),
     ("adapters-blob", &["domain", "metering"]),
+    ("adapters-icc", &["domain"]),
     ("adapters-minidump", &["domain"]),
     ("http-actix", &["domain", "metering"]),
     // It runs in the application of http-actix, whose middleware it relies on.
@@ -46,6 +47,7 @@ const OWN: [(&str, &[&str]); 11] = [
             "metering",
             "adapters-db",
             "adapters-blob",
+            "adapters-icc",
             "adapters-minidump",
             "http-actix",
             "operator-actix",
@@ -60,7 +62,7 @@ const OWN: [(&str, &[&str]); 11] = [
 const TOOLS: [&str; 2] = ["bench", "tidy"];
 
 /// Which crates may use a framework; names are prefixes.
-const FRAMEWORKS: [(&str, &[&str]); 11] = [
+const FRAMEWORKS: [(&str, &[&str]); 12] = [
     ("actix", &["console-actix", "http-actix", "operator-actix"]),
     ("askama", &["console-actix"]),
     ("argon2", &["server"]),
@@ -69,6 +71,7 @@ const FRAMEWORKS: [(&str, &[&str]); 11] = [
     // All metrics are in the list of `metering`.
     ("metrics", &["metering", "server"]),
     ("minidump", &["adapters-minidump"]),
+    ("moxcms", &["adapters-icc"]),
     ("multer", &["http-actix"]),
     ("object_store", &["adapters-blob"]),
     // http-actix reads `traceparent` of a request.

@@ -18,6 +18,7 @@ pub(crate) trait Record:
     /// What such a record is called.
     const WORD: &'static str;
     const GUID: <Self::Entity as EntityTrait>::Column;
+    const NAME: <Self::Entity as EntityTrait>::Column;
     const ORGANIZATION: <Self::Entity as EntityTrait>::Column;
     const RETIRED: <Self::Entity as EntityTrait>::Column;
     /// The columns that a fleet file changes.
@@ -52,6 +53,7 @@ macro_rules! records {
         impl Record for $module::Model {
             const WORD: &'static str = $word;
             const GUID: $module::Column = $module::Column::Guid;
+            const NAME: $module::Column = $module::Column::Name;
             const ORGANIZATION: $module::Column = $module::Column::OrganizationId;
             const RETIRED: $module::Column = $module::Column::RetiredAt;
             const CHANGED: &'static [$module::Column] = &[$($module::Column::$column),*];

@@ -61,6 +61,7 @@ impl TestDatabase {
     pub fn stores(&self) -> Stores {
         Stores {
             resources: Arc::new(self.database.resources()),
+            resource_catalog: Arc::new(self.database.resource_catalog()),
             logs: Arc::new(self.database.logs()),
             crash_reports: Arc::new(self.database.crash_reports()),
             crash_analyses: Arc::new(self.database.crash_analyses()),

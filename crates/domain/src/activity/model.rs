@@ -100,6 +100,8 @@ pub enum Currency {
 }
 
 impl Currency {
+    pub const ALL: [Self; 3] = [Self::Current, Self::Outdated, Self::NeverFetched];
+
     #[must_use]
     pub fn of(fetch: Option<Fetch>, stored: Sha1Checksum) -> Self {
         match fetch {
@@ -117,6 +119,12 @@ impl Currency {
             Self::Outdated => "outdated",
             Self::NeverFetched => "never_fetched",
         }
+    }
+
+    /// Reads [`Currency::as_str`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|currency| currency.as_str() == text)
     }
 }
 

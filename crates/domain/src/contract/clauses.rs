@@ -91,6 +91,15 @@ macro_rules! store_contract {
                     slow_readers_keep_nobody_waiting,
                     a_list_holds_a_resource_that_is_renamed_meanwhile_once,
                 }
+                resource_catalog {
+                    an_entry_shows_the_resource_as_it_is_stored,
+                    resources_of_all_organizations_are_in_one_order,
+                    filters_of_resources_combine,
+                    a_name_is_searched_for_without_case_and_taken_literally,
+                    a_guid_is_found_in_every_organization,
+                    pages_of_resources_follow_each_other_while_others_come_and_go,
+                    uses_of_a_resource_are_queues_then_jobs,
+                }
                 log_entry {
                     an_entry_is_listed_as_it_was_stored,
                     empty_members_stay_empty,

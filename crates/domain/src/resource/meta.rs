@@ -8,6 +8,7 @@ use super::model::{Meta, PmmKey, ResourceType};
 use crate::error::{Outcome, Reason};
 use crate::text::{Folded, is_blank, storable};
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// The members of Meta that are texts, answered under exactly these names (decision T8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,17 @@ impl Meta {
         let written = members.iter().map(|member| format!("{}:{}", to_json(&storable(member.name())), member.value()));
         let json = format!("{{{}}}", written.collect::<Vec<_>>().join(","));
         Ok(Self { name, pmm, json })
+    }
+
+    /// The members for people, by name: a text as it is, all else as JSON. Of members of one name the last counts.
+    #[must_use]
+    pub fn members(&self) -> Vec<(String, String)> {
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(&self.json).unwrap_or_default();
+        let shown = |value: &RawValue| {
+            let json = value.get();
+            serde_json::from_str::<String>(json).unwrap_or_else(|_| json.to_owned())
+        };
+        members.into_iter().map(|(name, value)| (name, shown(value))).collect()
     }
 
     /// Whether both are the same JSON value: the order of members and the spelling of numbers don't count (decision T2).

@@ -15,6 +15,7 @@ mod overview;
 mod records;
 mod refusals;
 mod registry;
+mod resource_catalog;
 mod resources;
 mod retention;
 mod search;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod matrix;
+mod resources;
 mod support;
 
 use actix_web::http::StatusCode;
@@ -64,7 +65,7 @@ async fn every_error_is_a_problem() {
 #[actix_web::test]
 async fn lists_are_read_page_by_page() {
     let world = World::new().await;
-    for path in ["/operators", "/organizations", "/tokens", "/audit"] {
+    for path in ["/operators", "/organizations", "/resources", "/tokens", "/audit"] {
         let whole = world.get(&format!("{path}?limit=500"), Who::Admin).await.body;
         let whole = whole["items"].as_array().unwrap().clone();
         assert!(whole.len() >= 2, "{path}");

@@ -7,11 +7,19 @@ use actix_web::test::{TestRequest, call_service, init_service, read_body};
 use actix_web::web::Data;
 use domain::access::Throttle;
 use domain::audit::AuditService;
+use domain::caller::OrganizationId;
 use domain::fleet::FleetRegistry;
+use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts};
 use domain::limits::Limits;
 use domain::operator::{Actor, AddOperator, OperatorName, OperatorService, OrganizationList, Role};
+use domain::inspection::InspectionRepository;
+use domain::resource::{NewResource, ResourceRepository, StoredContent};
+use domain::resource_catalog::ResourceCatalogService;
 use domain::session::{SESSION_IDLE, SESSION_LIFETIME, SessionService, SignIn};
-use domain::testing::{ACME, CountingIds, FixedClock, InMemoryStore, PlainHasher, ZENITH, a_fleet, at};
+use domain::testing::{
+    ACME, CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, ZENITH, a_blob_key, a_fleet, a_meta,
+    a_resource, at, resource_guid,
+};
 use domain::token::{IssueToken, TokenService};
 use http_actix::{UploadBounds, UploadLimit};
 use operator_actix::{Services, Settings};
@@ -64,12 +72,14 @@ impl Who {
 pub(crate) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// Null where there is none.
+    /// Null where it is no JSON.
     pub body: Value,
+    pub bytes: Vec<u8>,
 }
 
 pub(crate) struct World {
     pub store: InMemoryStore,
+    pub blobs: InMemoryBlobs,
     services: Services,
     clock: FixedClock,
     /// The header with the credential of each.
@@ -80,6 +90,7 @@ impl World {
     pub(crate) async fn new() -> Self {
         let (store, clock, ids) = (InMemoryStore::new(), FixedClock::default(), Arc::new(CountingIds::default()));
         store.by(domain::contract::fleet_author()).apply(&a_fleet(), &[], at(0)).await.unwrap();
+        let blobs = InMemoryBlobs::default();
         let (shared, hasher, ticks) = (Arc::new(store.clone()), Arc::new(PlainHasher), Arc::new(clock.clone()));
         let services = Services {
             sessions: Arc::new(SessionService::new(
@@ -93,11 +104,42 @@ impl World {
             tokens: Arc::new(TokenService::new(shared.clone(), shared.clone(), ticks.clone(), ids.clone())),
             operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks, ids)),
             organizations: Arc::new(OrganizationList::new(shared.clone())),
-            audit: Arc::new(AuditService::new(shared)),
+            audit: Arc::new(AuditService::new(shared.clone())),
+            resources: Arc::new(ResourceCatalogService {
+                catalog: shared.clone(),
+                resources: shared.clone(),
+                activity: shared.clone(),
+                inspection: shared,
+                blobs: Arc::new(blobs.clone()),
+                profiles: Arc::new(profiles()),
+            }),
         };
-        let mut world = Self { store, services, clock, credentials: HashMap::new() };
+        let mut world = Self { store, blobs, services, clock, credentials: HashMap::new() };
         world.fill().await;
+        for organization in world.store.organizations(None).await.unwrap() {
+            let (number, name) = if organization.name == ACME { (1, "Acme profile") } else { (2, "Zenith profile") };
+            world.add_resource(organization.id, number, name, &profile()).await;
+        }
         world
+    }
+
+    /// Stores a resource of this number.
+    pub(crate) async fn add_resource(&self, organization: OrganizationId, number: u128, name: &str, content: &[u8]) {
+        let key = a_blob_key(number);
+        self.blobs.put(&key, content.to_vec());
+        let content = StoredContent { key, size: content.len() as u64 };
+        let resource = NewResource { content, meta: a_meta(&[("Name", name)]), ..a_resource(number) };
+        self.store.store(organization, resource, at(0)).await.unwrap();
+    }
+
+    /// A path of the OpenAPI document whose parameters name a record of this organization.
+    pub(crate) fn example(path: &str, organization: &str) -> String {
+        let is_acme = organization == ACME;
+        let guid = match path.split('/').nth(1) {
+            Some("resources") => resource_guid(if is_acme { 1 } else { 2 }).to_string(),
+            _ => String::new(),
+        };
+        path.replace("{organization}", &organization.replace(' ', "%20")).replace("{guid}", &guid)
     }
 
     async fn fill(&mut self) {
@@ -182,9 +224,25 @@ impl World {
         }
         let response = call_service(&app, request.to_request()).await;
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = serde_json::from_slice(&read_body(response).await).unwrap_or_default();
-        Answer { status, headers, body }
+        let bytes = read_body(response).await.to_vec();
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        Answer { status, headers, body, bytes }
     }
+}
+
+/// A content that is taken for a colour profile.
+pub(crate) fn profile() -> Vec<u8> {
+    [&[0; 36][..], b"acsp", &[0; 200]].concat()
+}
+
+fn profiles() -> MockProfileReader {
+    let mut profiles = MockProfileReader::new();
+    profiles.expect_read().returning(|source| {
+        let corner = LabPoint { a: 60.5, b: -20.0 };
+        let gamut = Some(Gamut { profile: vec![corner], srgb: vec![corner] });
+        Ok(ProfileFacts { version: "4.3".to_owned(), size: source.size, gamut, ..ProfileFacts::default() })
+    });
+    profiles
 }
 
 /// The settings of http-actix, which gives each request its id and its address.

@@ -2,10 +2,11 @@
 //! folder that was named, whatever names the content has.
 
 use super::output::Out;
-use super::table::{escape, is_control};
+use super::table::escape;
 use anyhow::{Context, Result, bail};
 use domain::blob::ByteStream;
 use domain::checksum::{ContentHasher, Sha1Checksum};
+use domain::file_name::{extension_of, safe_file_name};
 use domain::text::Folded;
 use futures_util::TryStreamExt;
 use std::collections::HashSet;
@@ -15,14 +16,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::Builder;
 
-/// Bytes of a name that every file system takes, with some room for a number.
-const LONGEST: usize = 200;
-
 /// Why nothing is written.
 const EXISTS: &str = "is there already; --force overwrites it";
-
-/// Names of devices on Windows, whatever extension follows.
-const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// Where a content goes.
 #[derive(Debug)]
@@ -134,7 +129,7 @@ pub(super) struct FileNames(HashSet<Folded>);
 impl FileNames {
     /// A name like `wish` that no other file has.
     pub(super) fn take(&mut self, wish: &str) -> String {
-        let wish = safe(wish);
+        let wish = safe_file_name(wish);
         let (stem, extension) = wish.split_at(extension_of(&wish));
         let mut name = wish.clone();
         let mut number = 2;
@@ -146,38 +141,12 @@ impl FileNames {
     }
 }
 
-/// A name that is one, whatever `wish` is: no path, no device, nothing hidden, nothing that a program takes for an
-/// option, at most [`LONGEST`] bytes.
-fn safe(wish: &str) -> String {
-    let is_unsafe = |character| is_control(character) || r#"/\:*?"<>|"#.contains(character);
-    let name: String = wish.chars().map(|character| if is_unsafe(character) { '_' } else { character }).collect();
-    let name = name.trim().trim_end_matches(['.', ' ']);
-    let (stem, extension) = name.split_at(extension_of(name));
-    let stem = &stem[..stem.floor_char_boundary(LONGEST - extension.len())];
-    let first = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
-    let is_port = |port: &str| {
-        let mut number = first.strip_prefix(port).unwrap_or_default().chars();
-        number.next().is_some_and(|digit| matches!(digit, '0'..='9' | '¹' | '²' | '³')) && number.next().is_none()
-    };
-    let is_device = DEVICES.contains(&first.as_str()) || ["com", "lpt"].into_iter().any(is_port);
-    if name.is_empty() || name.starts_with(['.', '-']) || is_device {
-        return format!("_{stem}{extension}");
-    }
-    format!("{stem}{extension}")
-}
-
-/// Where the extension of a name begins, if it has a short one.
-fn extension_of(name: &str) -> usize {
-    name.rfind('.').filter(|place| *place > 0 && name.len() - place <= 16).unwrap_or(name.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::table::Screen;
     use domain::error::StoreError;
     use futures_util::stream::{self, StreamExt};
-    use proptest::prelude::*;
 
     fn content(bytes: &[u8]) -> (ByteStream, Sha1Checksum) {
         let chunks: Vec<_> = bytes.chunks(3).map(|chunk| Ok::<_, StoreError>(chunk.to_vec().into())).collect();
@@ -194,47 +163,6 @@ mod tests {
         let mut names: Vec<_> = names.collect();
         names.sort();
         names
-    }
-
-    #[test]
-    fn a_name_never_leaves_its_folder() {
-        for (wish, name) in [
-            ("Label 1", "Label 1"),
-            ("../../etc/passwd", "_.._.._etc_passwd"),
-            ("/etc/passwd", "_etc_passwd"),
-            ("C:\\Windows\\x.dll", "C__Windows_x.dll"),
-            ("..", "_"),
-            (".", "_"),
-            ("", "_"),
-            (" \t ", "_"),
-            (".bashrc", "_.bashrc"),
-            ("-rf", "_-rf"),
-            ("con", "_con"),
-            ("Nul.txt", "_Nul.txt"),
-            ("COM1.log", "_COM1.log"),
-            ("lpt¹", "_lpt¹"),
-            ("company", "company"),
-            ("com10", "com10"),
-            ("a\0b\x1b[2J\u{202e}c", "a_b_[2J_c"),
-            ("name. . ", "name"),
-            ("Größe 日本.icc", "Größe 日本.icc"),
-        ] {
-            assert_eq!(safe(wish), name, "{wish:?}");
-        }
-        let long = safe(&format!("{}.icc", "ä".repeat(300)));
-        assert!(long.len() <= LONGEST && long.ends_with("ä.icc"), "{long}");
-    }
-
-    proptest! {
-        #[test]
-        fn any_name_is_made_safe(wish in "\\PC*|[./\\\\a-c \\-]{0,12}|.{0,300}") {
-            let name = safe(&wish);
-            prop_assert!(!name.is_empty() && name.len() <= LONGEST + 1);
-            let path = Path::new("folder").join(&name);
-            prop_assert_eq!(path.parent(), Some(Path::new("folder")));
-            let components: Vec<_> = Path::new(&name).components().collect();
-            prop_assert!(matches!(components[..], [std::path::Component::Normal(_)]), "{}", name);
-        }
     }
 
     #[test]

@@ -100,9 +100,9 @@ struct ForOperators {
 }
 
 impl ForOperators {
-    fn new(database: &Database) -> Self {
-        let api = wiring::operator_services(database);
-        Self { console: wiring::console_services(database, &api), api }
+    fn new(stores: &Stores) -> Self {
+        let api = wiring::operator_services(&stores.database, &stores.blobs);
+        Self { console: wiring::console_services(&stores.database, &api), api }
     }
 
     fn extension(&self, base_path: &str) -> Extension {
@@ -150,7 +150,7 @@ async fn serve(
         refusals: Some(Arc::new(recorder)),
         activity: Arc::clone(&requests),
     };
-    let operators = config.console.enabled.then(|| ForOperators::new(&stores.database));
+    let operators = config.console.enabled.then(|| ForOperators::new(stores));
     let http = HttpConfig {
         workers: config.http.workers,
         max_connections: open_files::connections(config.database.max_connections),

@@ -5,7 +5,7 @@ mod layout;
 mod screen;
 
 pub(super) use comfy_table::Color;
-pub(super) use escape::{escape, escape_json, is_control, push_escaped};
+pub(super) use escape::{escape, escape_json, push_escaped};
 pub(super) use screen::Screen;
 
 use super::output::Out;

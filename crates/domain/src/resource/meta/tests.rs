@@ -176,3 +176,14 @@ proptest! {
         prop_assert_eq!(answered, expected);
     }
 }
+
+#[test]
+fn members_are_shown_by_name_texts_as_they_are() {
+    let meta = meta(&[text(MetaText::Mode, "a \"b\"\n"), name(), further("x", r#"{"a":[1.50,"<b>"]}"#)]);
+    let shown = meta.members();
+    let shown: Vec<(&str, &str)> = shown.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(shown, [("Mode", "a \"b\"\n"), ("Name", "N"), ("x", r#"{"a":[1.50,"<b>"]}"#)]);
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let meta = self::meta(&[name(), further("deep", &deep)]);
+    assert_eq!(meta.members()[1], ("deep".to_owned(), deep));
+}

@@ -1,16 +1,8 @@
 //! Escapes in stored text: clients must not control the operator's terminal.
 
+use domain::text::is_control;
 use std::borrow::Cow;
 use std::fmt::Write;
-
-/// Whether a character may control a terminal, is invisible, or changes the order of the text around it: control
-/// characters (C0, DEL, C1), line separators, direction marks and tags. Joiners stay: scripts and emoji need them.
-pub(in crate::cli) fn is_control(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{61C}' | '\u{180E}' | '\u{200B}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}'
-            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
-}
 
 /// `text` in one line that controls no terminal.
 pub(in crate::cli) fn escape(text: &str) -> Cow<'_, str> {
