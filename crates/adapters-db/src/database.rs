@@ -21,8 +21,8 @@ use crate::{
     SqlCrashGroupRepository, SqlCrashReportArchive, SqlCrashReportRepository, SqlCredentialDirectory,
     SqlDeviceBoardRepository, SqlDeviceHistoryRepository, SqlDeviceStatusRepository, SqlFleetDirectory,
     SqlFleetRegistry, SqlInspectionRepository, SqlLogRepository, SqlOperatorRepository, SqlOverviewRepository,
-    SqlRefusalRepository, SqlResourceCatalog, SqlResourceRepository, SqlRetentionRepository, SqlSearchRepository, SqlSessionRepository,
-    SqlTimelineRepository, SqlTokenRepository,
+    SqlRefusalRepository, SqlResourceCatalog, SqlResourceRepository, SqlRetentionRepository, SqlSearchRepository,
+    SqlSessionRepository, SqlTimelineRepository, SqlTokenRepository,
 };
 use domain::error::StoreError;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection};

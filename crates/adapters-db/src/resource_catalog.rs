@@ -251,11 +251,8 @@ mod tests {
 
     #[tokio::test]
     async fn lists_of_resources_are_read_in_the_order_of_an_index() {
-        let after = CatalogCursor {
-            sort_key: "name 7".to_owned(),
-            organization: OrganizationId(2),
-            guid: resource_guid(1),
-        };
+        let after =
+            CatalogCursor { sort_key: "name 7".to_owned(), organization: OrganizationId(2), guid: resource_guid(1) };
         let (acme, label) = (Some(OrganizationId(1)), Some(Folded::of("type 1")));
         for engine in engines().await {
             engine.fill().await;

@@ -91,7 +91,12 @@ fn corners(points: &[LabPoint]) -> Vec<LabPoint> {
             continue;
         }
         let turn = point.b.atan2(point.a).rem_euclid(TAU) / TAU;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a small number")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a small number"
+        )]
         let direction = ((turn * DIRECTIONS as f32) as usize).min(DIRECTIONS - 1);
         if farthest[direction].is_none_or(|(most, _)| chroma > most) {
             farthest[direction] = Some((chroma, *point));

@@ -8,6 +8,8 @@ mod head;
 mod names;
 mod profile;
 mod reader;
+mod samples;
 
 pub use profile::facts;
 pub use reader::IccReader;
+pub use samples::samples;

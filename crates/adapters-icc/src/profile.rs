@@ -70,7 +70,9 @@ fn with_tags(content: &mut [u8], entries: &[Entry], signatures: &[&[u8; 4]]) -> 
         chosen.extend(entries.iter().find(|entry| entry.signature == **signature));
     }
     let mut table = u32::try_from(chosen.len()).unwrap_or_default().to_be_bytes().to_vec();
-    chosen.iter().for_each(|entry| entry.write(&mut table));
+    for entry in &chosen {
+        entry.write(&mut table);
+    }
     if HEAD + table.len() > content.len() {
         return Err("the table of tags is cut off".to_owned());
     }

@@ -27,7 +27,9 @@ impl ProfileReader for IccReader {
         let ProfileSource { mut content, size } = profile;
         if size > MAX_PROFILE_SIZE {
             let most = MAX_PROFILE_SIZE;
-            return Err(UnreadProfile::Unreadable(format!("it has {size} bytes; profiles up to {most} bytes are read")));
+            return Err(UnreadProfile::Unreadable(format!(
+                "it has {size} bytes; profiles up to {most} bytes are read"
+            )));
         }
         // The semaphore is never closed.
         let _permit = self.one.acquire().await.map_err(|error| UnreadProfile::Unavailable(error.to_string()))?;
@@ -36,7 +38,9 @@ impl ProfileReader for IccReader {
             content.try_next().await.map_err(|error| UnreadProfile::Unavailable(error_chain(&error)))?
         {
             if (bytes.len() + chunk.len()) as u64 > size {
-                return Err(UnreadProfile::Unreadable(format!("it has more bytes than the {size} that are stored of it")));
+                return Err(UnreadProfile::Unreadable(format!(
+                    "it has more bytes than the {size} that are stored of it"
+                )));
             }
             bytes.extend_from_slice(&chunk);
         }

@@ -27,6 +27,23 @@ pub(crate) fn size(bytes: &u64) -> String {
     ByteSize(*bytes).display().iec().to_string()
 }
 
+/// The beginning of a text that is one of many: 200 characters.
+pub(crate) fn short(text: &(impl AsRef<str> + ?Sized)) -> String {
+    beginning(text.as_ref(), 200)
+}
+
+/// The beginning of a text: 4,000 characters.
+pub(crate) fn long(text: &(impl AsRef<str> + ?Sized)) -> String {
+    beginning(text.as_ref(), 4_000)
+}
+
+fn beginning(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A whole number with its thousands apart: `1,234,567`.
 pub(crate) fn count(number: &u64) -> String {
     let digits = number.to_string();
@@ -60,6 +77,14 @@ mod tests {
         assert_eq!(minute(&at), "2026-05-04 09:30 UTC");
         assert_eq!(second(&at), "2026-05-04 09:30:15 UTC");
         assert_eq!(exact(&at), "2026-05-04 09:30:15.250000 UTC");
+    }
+
+    #[test]
+    fn long_texts_are_cut_with_an_ellipsis() {
+        assert_eq!(short("ä"), "ä");
+        assert_eq!(short(&"ä".repeat(200)), "ä".repeat(200));
+        assert_eq!(short(&"ä".repeat(201)), format!("{}…", "ä".repeat(200)));
+        assert_eq!(long(&"a".repeat(9_000)).chars().count(), 4_001);
     }
 
     #[test]

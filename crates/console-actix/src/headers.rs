@@ -19,7 +19,8 @@ const HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// Adds the headers to every answer of the console. What no handler allows to be kept is kept by no cache.
+/// Adds the headers to every answer of the console. A handler may have set a stricter policy. What no handler allows to be
+/// kept is kept by no cache.
 pub(crate) async fn secure(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -27,7 +28,9 @@ pub(crate) async fn secure(
     let mut response = next.call(request).await?;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
     }
     if !headers.contains_key(CACHE_CONTROL) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

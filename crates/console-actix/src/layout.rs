@@ -18,7 +18,8 @@ pub(crate) struct Link {
 }
 
 /// The pages of the navigation, in its order. A page joins by its line here.
-pub(crate) const NAVIGATION: &[Link] = &[Link { path: "", name: "Account" }];
+pub(crate) const NAVIGATION: &[Link] =
+    &[Link { path: "", name: "Account" }, Link { path: "resources", name: "Resources" }];
 
 /// The frame of a page.
 pub(crate) struct Layout {

@@ -11,6 +11,8 @@ mod form;
 mod format;
 mod headers;
 mod layout;
+mod link;
+mod resources;
 mod routes;
 mod services;
 mod setup;

@@ -4,7 +4,7 @@ use crate::errors::error_page;
 use crate::headers::secure;
 use crate::services::{Services, Settings};
 use crate::sign_in::to_sign_in;
-use crate::{account, assets, setup, sign_in};
+use crate::{account, assets, resources, setup, sign_in};
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::guard::{Any, Get, Head};
@@ -53,9 +53,25 @@ pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Set
                 .service(
                     resource("/assets/{digest}/{name}", READ).route(open("console_asset", get().to(assets::asset))),
                 )
+                .configure(add_resources)
                 .default_service(web::to(not_found))
                 .wrap(from_fn(as_page))
                 .wrap(from_fn(secure)),
+        );
+}
+
+fn add_resources(config: &mut ServiceConfig) {
+    let one = "/resources/{organization}/{guid}";
+    config
+        .service(resource("/resources", READ).route(page("console_resources", get().to(resources::list))))
+        .service(resource(one, READ).route(page("console_resource", get().to(resources::show))))
+        .service(
+            resource(&format!("{one}/content"), READ)
+                .route(page("console_resource_content", get().to(resources::content))),
+        )
+        .service(
+            resource(&format!("{one}/preview"), READ)
+                .route(page("console_resource_preview", get().to(resources::preview))),
         );
 }
 

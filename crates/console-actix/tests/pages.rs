@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "pages/resources.rs"]
+mod resources;
 mod support;
 
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, LOCATION, RETRY_AFTER, SET_COOKIE};

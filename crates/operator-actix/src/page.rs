@@ -12,7 +12,7 @@ const MAX_LIMIT: u64 = 500;
 /// Which page of a list.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct PageQuery {
+pub struct PageQuery {
     /// Items of the page, at most.
     #[param(value_type = Option<u16>, minimum = 1, maximum = 500, default = 50)]
     limit: Option<String>,
@@ -22,7 +22,10 @@ pub(crate) struct PageQuery {
 
 impl PageQuery {
     /// The page that is asked for, whose cursors `read` reads.
-    pub(crate) fn request<K>(&self, read: impl Fn(&str) -> Option<K>) -> Result<PageRequest<K>, OperatorError> {
+    ///
+    /// # Errors
+    /// [`OperatorError::Invalid`]
+    pub fn request<K>(&self, read: impl Fn(&str) -> Option<K>) -> Result<PageRequest<K>, OperatorError> {
         let limit = match self.limit.as_deref() {
             None => DEFAULT_LIMIT,
             Some(text) => {

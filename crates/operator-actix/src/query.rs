@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 use std::future::{Ready, ready};
 
 /// The members of a query; what it can't be read as is a problem.
-pub(crate) struct Query<T>(pub(crate) T);
+#[derive(Debug)]
+pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest for Query<T> {
     type Error = Problem;

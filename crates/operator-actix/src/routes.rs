@@ -56,12 +56,9 @@ fn add_resources(config: &mut ServiceConfig) {
         .service(resource("/resources", READ).route(viewer("list_resources", get().to(resources::list))))
         .service(resource(one, READ).route(viewer("show_resource", get().to(resources::show))))
         .service(
-            resource(&format!("{one}/content"), READ)
-                .route(viewer("resource_content", get().to(resources::content))),
+            resource(&format!("{one}/content"), READ).route(viewer("resource_content", get().to(resources::content))),
         )
-        .service(
-            resource(&format!("{one}/holders"), READ).route(viewer("list_holders", get().to(resources::holders))),
-        )
+        .service(resource(&format!("{one}/holders"), READ).route(viewer("list_holders", get().to(resources::holders))))
         .service(resource(&format!("{one}/icc"), READ).route(viewer("resource_icc", get().to(resources::icc))));
 }
 

@@ -8,10 +8,20 @@ use actix_web::web::Data;
 use console_actix::{Services, Settings};
 use domain::access::Throttle;
 use domain::audit::AuditService;
+use domain::caller::OrganizationId;
+use domain::fleet::FleetRegistry;
+use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts, ProfileTag};
+use domain::inspection::InspectionRepository;
 use domain::limits::Limits;
-use domain::operator::{NewPassword, OperatorName, OperatorService, OrganizationList, SetupService};
+use domain::operator::{
+    Actor, AddOperator, NewPassword, OperatorName, OperatorService, OrganizationList, Role, SetupService,
+};
+use domain::resource::{NewResource, ResourceRepository, StoredContent};
+use domain::resource_catalog::ResourceCatalogService;
 use domain::session::SessionService;
-use domain::testing::{CountingIds, FixedClock, InMemoryStore, PlainHasher};
+use domain::testing::{
+    CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, a_blob_key, a_fleet, a_meta, a_resource, at,
+};
 use domain::token::TokenService;
 use http_actix::{UploadBounds, UploadLimit};
 use std::sync::Arc;
@@ -41,6 +51,7 @@ impl Shown {
 
 pub(crate) struct World {
     pub store: InMemoryStore,
+    pub blobs: InMemoryBlobs,
     console: Services,
     operators: operator_actix::Services,
     clock: FixedClock,
@@ -50,6 +61,7 @@ impl World {
     /// Without any operator.
     pub(crate) fn new() -> Self {
         let (store, clock, ids) = (InMemoryStore::new(), FixedClock::default(), Arc::new(CountingIds::default()));
+        let blobs = InMemoryBlobs::default();
         let (shared, hasher, ticks) = (Arc::new(store.clone()), Arc::new(PlainHasher), Arc::new(clock.clone()));
         let sessions = Arc::new(SessionService::new(
             shared.clone(),
@@ -65,9 +77,17 @@ impl World {
             tokens: Arc::new(TokenService::new(shared.clone(), shared.clone(), ticks.clone(), ids.clone())),
             operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks, ids)),
             organizations: Arc::new(OrganizationList::new(shared.clone())),
-            audit: Arc::new(AuditService::new(shared)),
+            audit: Arc::new(AuditService::new(shared.clone())),
+            resources: Arc::new(ResourceCatalogService {
+                catalog: shared.clone(),
+                resources: shared.clone(),
+                activity: shared.clone(),
+                inspection: shared,
+                blobs: Arc::new(blobs.clone()),
+                profiles: Arc::new(profiles()),
+            }),
         };
-        Self { store, console: Services { sessions, setup }, operators, clock }
+        Self { store, blobs, console: Services { sessions, setup }, operators, clock }
     }
 
     /// With Ann, an admin of all organizations.
@@ -77,6 +97,41 @@ impl World {
         let (name, password) = (OperatorName::parse("Ann").unwrap(), NewPassword::parse(PASSWORD).unwrap());
         world.console.setup.complete(&code, name, &password, None).await.unwrap();
         world
+    }
+
+    /// With Ann and the fleet of the builders; the numbers of Acme Print and Zenith Media.
+    pub(crate) async fn with_fleet() -> (Self, OrganizationId, OrganizationId) {
+        let world = Self::with_ann().await;
+        world.store.apply(&a_fleet(), &[], at(0)).await.unwrap();
+        let all = world.store.organizations(None).await.unwrap();
+        (world, all[0].id, all[1].id)
+    }
+
+    /// The cookie of a new session of Ann.
+    pub(crate) async fn ann(&self) -> String {
+        self.sign_in("Ann", PASSWORD).await
+    }
+
+    /// The cookie of a new session of an operator of one organization.
+    pub(crate) async fn operator_of(&self, organization: &str) -> String {
+        let name = OperatorName::parse(&format!("Operator of {organization}")).unwrap();
+        let command = AddOperator { name, role: Role::Viewer, organization: Some(organization.to_owned()) };
+        let (operator, password) = self.operators.operators.add(&Actor::command("root"), command).await.unwrap();
+        self.sign_in(&operator.name, password.as_password().reveal()).await
+    }
+
+    async fn sign_in(&self, name: &str, password: &str) -> String {
+        let form = format!("name={name}&password={password}&next=");
+        self.post("/console/sign-in", &form, None).await.cookie()
+    }
+
+    /// Stores a resource of this number.
+    pub(crate) async fn add_resource(&self, organization: OrganizationId, number: u128, name: &str, content: &[u8]) {
+        let key = a_blob_key(number);
+        self.blobs.put(&key, content.to_vec());
+        let content = StoredContent { key, size: content.len() as u64 };
+        let resource = NewResource { content, meta: a_meta(&[("Name", name)]), ..a_resource(number) };
+        self.store.store(organization, resource, at(0)).await.unwrap();
     }
 
     /// A code of the first start.
@@ -124,6 +179,34 @@ impl World {
         let html = String::from_utf8_lossy(&read_body(response).await).into_owned();
         Shown { status, headers, html }
     }
+}
+
+/// A content that is taken for a colour profile.
+pub(crate) fn profile() -> Vec<u8> {
+    [&[0; 36][..], b"acsp", &[0; 200]].concat()
+}
+
+fn profiles() -> MockProfileReader {
+    let mut profiles = MockProfileReader::new();
+    profiles.expect_read().returning(|source| {
+        let outline = [(80.0, 70.0), (-80.0, 60.0), (20.0, -100.0)].map(|(a, b)| LabPoint { a, b }).to_vec();
+        let description = Some("<script>alert('profile')</script>".to_owned());
+        let tag =
+            ProfileTag { signature: "<b>?".to_owned(), name: None, offset: 4_000_000, size: 1_024, is_inside: false };
+        Ok(ProfileFacts {
+            version: "4.3".to_owned(),
+            class: "Output device".to_owned(),
+            color_space: "CMYK".to_owned(),
+            description,
+            size: source.size,
+            declared_size: 7_168,
+            tags: vec![tag],
+            gamut: Some(Gamut { srgb: outline.clone(), profile: outline }),
+            problems: vec!["the tag cprt lies outside of the content".to_owned()],
+            ..ProfileFacts::default()
+        })
+    });
+    profiles
 }
 
 /// The settings of http-actix, which gives each request its id and its address.

@@ -196,8 +196,7 @@ mod tests {
     #[test]
     fn blank_values_are_no_filter_and_a_guid_is_searched_for_as_one() {
         let blank = Some("  ".to_owned());
-        let query =
-            CatalogQuery { organization: None, resource_type: blank.clone(), domain: blank.clone(), q: blank };
+        let query = CatalogQuery { organization: None, resource_type: blank.clone(), domain: blank.clone(), q: blank };
         assert_eq!(query.filter(None).unwrap(), CatalogFilter::default());
         let query = CatalogQuery {
             resource_type: Some(" NormalProfile ".to_owned()),

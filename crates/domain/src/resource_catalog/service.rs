@@ -4,8 +4,8 @@
 mod tests;
 
 use super::{
-    CatalogCursor, CatalogEntry, CatalogQuery, FoundResource, HolderCursor, HolderFilter, HolderPage, ImageKind, ListedResource,
-    ResourceCatalog, ResourceHolder, ResourceUse,
+    CatalogCursor, CatalogEntry, CatalogQuery, FoundResource, HolderCursor, HolderFilter, HolderPage, ImageKind,
+    ListedResource, ResourceCatalog, ResourceHolder, ResourceUse,
 };
 use crate::activity::{ActivityRepository, ResourceKey};
 use crate::blob::{BlobStore, ByteStream};
@@ -130,8 +130,7 @@ impl ResourceCatalogService {
         if !is_profile(&self.head(found).await?) {
             return Ok(None);
         }
-        let source =
-            ProfileSource { content: self.content(found, None).await?, size: found.resource.content.size };
+        let source = ProfileSource { content: self.content(found, None).await?, size: found.resource.content.size };
         Ok(Some(self.profiles.read(source).await))
     }
 

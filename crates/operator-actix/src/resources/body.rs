@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ResourceBody {
     organization: String,
-    #[schema(format = Uuid)]
+    #[schema(format = "uuid")]
     guid: String,
     /// Such as `NormalProfile`.
     #[serde(rename = "type")]
@@ -82,7 +82,7 @@ impl ResourceDetailsBody {
 pub(crate) struct UseBody {
     /// `queue` or `job`.
     kind: &'static str,
-    #[schema(format = Uuid)]
+    #[schema(format = "uuid")]
     guid: String,
     name: String,
 }
@@ -97,7 +97,7 @@ impl From<ResourceUse> for UseBody {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct HolderBody {
     /// The GUID of the computer; null for a user.
-    #[schema(format = Uuid)]
+    #[schema(format = "uuid")]
     computer: Option<String>,
     /// Of the computer or the user.
     name: String,

@@ -1,0 +1,18 @@
+//! Profiles that the library makes, for the demo.
+
+use moxcms::ColorProfile;
+
+/// Names and contents of whole profiles of common colour spaces.
+#[must_use]
+pub fn samples() -> Vec<(&'static str, Vec<u8>)> {
+    let profiles = [
+        ("sRGB IEC61966-2.1", ColorProfile::new_srgb()),
+        ("Display P3", ColorProfile::new_display_p3()),
+        ("Adobe RGB (1998) compatible", ColorProfile::new_adobe_rgb()),
+        ("ProPhoto RGB", ColorProfile::new_pro_photo_rgb()),
+        ("Rec. 2020", ColorProfile::new_bt2020()),
+        ("Gray Gamma 2.2", ColorProfile::new_gray_with_gamma(2.2)),
+    ];
+    // Its own profiles can be written.
+    profiles.into_iter().filter_map(|(name, profile)| Some((name, profile.encode().ok()?))).collect()
+}
