@@ -18,7 +18,8 @@ use domain::inspection::{
     CrashReportFilter, DeviceCount, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
     InspectionRepository, LogFollower, RegisteredOrganization,
 };
-use domain::log_entry::LogFilter;
+use domain::log_entry::{LogCursor, LogFilter, LogNumber};
+use domain::page::{Page, PageRequest};
 use domain::resource::StoredResource;
 use domain::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
@@ -76,12 +77,22 @@ impl InspectionRepository for SqlInspectionRepository {
         rows.and_then(|row| ready(row.inspected())).boxed()
     }
 
+    async fn log_page(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: LogFilter,
+        asked: PageRequest<LogCursor>,
+    ) -> Result<Page<InspectedLogEntry, LogCursor>, StoreError> {
+        log_entry::page(&self.db, organization, &filter, &asked).await
+    }
+
     async fn follow_log(
         &self,
         organization: Option<OrganizationId>,
         filter: LogFilter,
+        after: Option<LogNumber>,
     ) -> Result<Box<dyn LogFollower>, StoreError> {
-        Ok(Box::new(follow::Follower::begin(self.db.clone(), organization, filter).await?))
+        Ok(Box::new(follow::Follower::begin(self.db.clone(), organization, filter, after).await?))
     }
 
     fn crash_reports(

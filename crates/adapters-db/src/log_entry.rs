@@ -2,6 +2,7 @@
 
 mod filter;
 mod list;
+mod page;
 
 use crate::connections::Connections;
 use crate::entity::log_entry;
@@ -18,7 +19,8 @@ use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::{DatabaseConnection, DbErr, EntityTrait};
 use std::sync::Arc;
 
-pub(crate) use list::{Row, TextFilter, entries, matching, newest};
+pub(crate) use list::{Row, TextFilters, entries, matching, newest};
+pub(crate) use page::page;
 
 /// The log entries in a database. Entries that arrive together are committed together.
 pub struct SqlLogRepository {

@@ -2,21 +2,23 @@
 
 use crate::connections::Connections;
 use crate::convert::Owner as Row;
-use crate::entity::{organization, refusal};
+use crate::entity::{computer, organization, refusal};
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::guid::ComputerGuid;
 use domain::refusal::{
-    CredentialKind, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, RefusalFilter, RefusalRepository, Refused,
+    CredentialKind, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, ReasonCount, RefusalCursor, RefusalFilter,
+    RefusalRepository, Refused, RefusedComputer,
 };
+use domain::text::Folded;
 use domain::timestamp::Timestamp;
 use futures_util::FutureExt;
 use sea_orm::ActiveValue::{NotSet, Set};
 use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, DbErr, EntityTrait, FromQueryResult, QueryFilter, QueryOrder,
-    QuerySelect, QueryTrait, Select,
+    QuerySelect, QueryTrait, Select, SelectTwo,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -60,11 +62,47 @@ impl RefusalRepository for SqlRefusalRepository {
     async fn page(
         &self,
         filter: &RefusalFilter,
-        after: Option<(Timestamp, i64)>,
+        after: Option<RefusalCursor>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError> {
         let rows = page(filter, after, limit).into_model::<Listed>().all(&self.db.reads);
         self.db.read(rows).await?.into_iter().map(Listed::refused).collect()
+    }
+
+    async fn count(
+        &self,
+        organization: Option<OrganizationId>,
+        since: Timestamp,
+    ) -> Result<Vec<ReasonCount>, StoreError> {
+        let rows = count(organization, since).into_tuple::<(String, i64, i64)>().all(&self.db.reads);
+        let counted = |(reason, count, last): (String, i64, i64)| {
+            let count = Row { what: "refusals of", id: &reason }.size(count)?;
+            Ok(ReasonCount { reason, count, last: Timestamp::from_micros(last) })
+        };
+        let mut counts = self.db.read(rows).await?.into_iter().map(counted).collect::<Result<Vec<_>, StoreError>>()?;
+        counts.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.reason.cmp(&other.reason)));
+        Ok(counts)
+    }
+
+    async fn computers(
+        &self,
+        guids: &[ComputerGuid],
+        serial_numbers: &[Folded],
+    ) -> Result<Vec<RefusedComputer>, StoreError> {
+        let rows = self.db.read(computers(guids, serial_numbers).all(&self.db.reads)).await?;
+        let found = |(computer, organization): (computer::Model, Option<organization::Model>)| {
+            let row = Row { what: "computer", id: &computer.guid };
+            let organization = row.need(organization)?;
+            Ok(RefusedComputer {
+                guid: computer.guid.into(),
+                organization: OrganizationId(organization.id),
+                organization_name: organization.name,
+                name: computer.name,
+                serial_number: computer.serial_folded.map(Folded::from_stored),
+                is_retired: computer.retired_at.is_some(),
+            })
+        };
+        rows.into_iter().map(found).collect()
     }
 }
 
@@ -80,16 +118,17 @@ fn old(before: Timestamp, limit: u64) -> Select<refusal::Entity> {
 }
 
 /// Refusals with the name of their organization, the newest first.
-fn page(filter: &RefusalFilter, after: Option<(Timestamp, i64)>, limit: u64) -> Select<refusal::Entity> {
+fn page(filter: &RefusalFilter, after: Option<RefusalCursor>, limit: u64) -> Select<refusal::Entity> {
     use refusal::Column;
     let mut select = refusal::Entity::find()
         .column_as(organization::Column::Name, "organization_name")
-        .apply_if(filter.organization.clone(), |select, name| select.filter(organization::Column::Name.eq(name)))
+        .apply_if(filter.organization, |select, id| select.filter(seen_by(id)))
+        .apply_if(filter.reason.as_deref(), |select, reason| select.filter(Column::Reason.eq(reason)))
         .apply_if(filter.computer, |select, computer| select.filter(Column::ComputerGuid.eq(computer.as_uuid())))
         .apply_if(filter.since, |select, since| select.filter(Column::ReceivedAt.gte(since.as_micros())))
-        .apply_if(after, |select, (at, id)| {
+        .apply_if(after, |select, RefusalCursor { at, number }| {
             let key = Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr));
-            select.filter(key.lt(Expr::tuple([at.as_micros().into(), id.into()])))
+            select.filter(key.lt(Expr::tuple([at.as_micros().into(), number.into()])))
         })
         .order_by_desc(Column::ReceivedAt)
         .order_by_desc(Column::Id)
@@ -100,6 +139,34 @@ fn page(filter: &RefusalFilter, after: Option<(Timestamp, i64)>, limit: u64) -> 
     let joined = organization::Column::Id.into_expr().eq(organization);
     QuerySelect::query(&mut select).left_join(organization::Entity, joined);
     select
+}
+
+/// The caller's organization, or that of the computer that was named, is this one.
+fn seen_by(organization: OrganizationId) -> Condition {
+    let named = of_unknown().add(refusal::Column::NamedOrganizationId.eq(organization.0));
+    Condition::any().add(refusal::Column::OrganizationId.eq(organization.0)).add(named)
+}
+
+fn count(organization: Option<OrganizationId>, since: Timestamp) -> Select<refusal::Entity> {
+    use refusal::Column;
+    refusal::Entity::find()
+        .select_only()
+        .column(Column::Reason)
+        .column_as(Column::Id.count(), "count")
+        .column_as(Column::ReceivedAt.max(), "last")
+        .apply_if(organization, |select, id| select.filter(seen_by(id)))
+        .filter(Column::ReceivedAt.gte(since.as_micros()))
+        .group_by(Column::Reason)
+}
+
+/// Computers are few thousands: no index serves a search by serial numbers.
+fn computers(guids: &[ComputerGuid], serial_numbers: &[Folded]) -> SelectTwo<computer::Entity, organization::Entity> {
+    let guids = guids.iter().map(|guid| guid.as_uuid());
+    let serial_numbers = serial_numbers.iter().map(Folded::as_str);
+    let is_asked_for = Condition::any()
+        .add(computer::Column::Guid.is_in(guids))
+        .add(computer::Column::SerialFolded.is_in(serial_numbers));
+    computer::Entity::find().find_also_related(organization::Entity).filter(is_asked_for)
 }
 
 /// Stores refusals and removes the oldest ones of their owners.
@@ -229,6 +296,14 @@ mod tests {
             let since = Some(Timestamp::from_micros(1_002_000));
             let newest = page(&RefusalFilter { since, ..RefusalFilter::default() }, None, 50);
             engine.assert_uses("refusal_by_time", newest.build(backend)).await;
+            let after = Some(RefusalCursor { at: Timestamp::from_micros(1_002_000), number: 9 });
+            for organization in [None, Some(OrganizationId(1))] {
+                let filter =
+                    RefusalFilter { organization, reason: Some("reason".to_owned()), ..RefusalFilter::default() };
+                engine.assert_uses("refusal_by_time", page(&filter, after, 51).build(backend)).await;
+                let plan = engine.plan(count(organization, Timestamp::from_micros(1_003_500)).build(backend)).await;
+                assert!(plan.contains("refusal_by_time"), "{}:\n{plan}", engine.name);
+            }
             engine.assert_uses("refusal_by_time", old(Timestamp::from_micros(1_002_000), 50).build(backend)).await;
             let organization = of_owner(&Owner::Organization(OrganizationId(1)));
             let of_organization = newest_to_remove(&organization, 200).build(backend);

@@ -31,6 +31,7 @@ pub mod fleet_registry;
 pub mod inspection;
 pub mod inspection_computers;
 pub mod inspection_crashes;
+pub mod inspection_log_pages;
 pub mod inspection_logs;
 pub mod key_registry;
 pub mod ledger;

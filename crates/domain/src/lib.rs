@@ -28,6 +28,7 @@ pub mod limits;
 pub mod log_entry;
 pub mod minidump;
 pub mod operator;
+pub mod operator_log;
 pub mod overview;
 pub mod page;
 pub mod refusal;

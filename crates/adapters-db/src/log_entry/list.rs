@@ -9,7 +9,7 @@ use crate::text_head::is_text;
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
 use domain::inspection::InspectedLogEntry;
-use domain::log_entry::{ListedLogEntry, LogFilter, LogType, Pattern};
+use domain::log_entry::{ListedLogEntry, LogFilter, LogNumber, LogType, Pattern};
 use domain::text::Folded;
 use domain::timestamp::Timestamp;
 use futures_util::stream::{self, BoxStream};
@@ -20,6 +20,7 @@ use sea_orm::{
     QueryTrait, Select,
 };
 use std::sync::Arc;
+use uuid::Uuid;
 
 pub(super) fn list(
     db: Arc<Connections>,
@@ -64,6 +65,7 @@ pub(crate) struct Row {
     computer: String,
     description: String,
     serial_number: String,
+    computer_guid: Uuid,
 }
 
 impl PageRow for Row {
@@ -89,10 +91,12 @@ impl Row {
     pub(crate) fn inspected(self) -> Result<InspectedLogEntry, StoreError> {
         let owner = Owner { what: "log entry", id: &self.id };
         Ok(InspectedLogEntry {
+            number: LogNumber(self.id),
             organization: OrganizationId(self.organization_id),
             received: Timestamp::from_micros(self.received_at),
             log_type: owner.need(LogType::parse(&self.log_type))?,
             serial_number: self.serial_number.clone(),
+            computer: self.computer_guid.into(),
             entry: self.listed(),
         })
     }
@@ -101,15 +105,34 @@ impl Row {
 /// Takes the value of a filter from a row, as it is compared.
 type Value = fn(&Row) -> &str;
 
+/// The text filters of a list: each is a condition of the query, and those that a query can't express are checked on rows.
+pub(crate) struct TextFilters {
+    patterns: Vec<TextFilter>,
+    /// What Description contains. No column holds it without case, so every row is read.
+    search: Option<Folded>,
+}
+
+impl TextFilters {
+    pub(crate) fn of(filter: &LogFilter) -> Self {
+        Self { patterns: TextFilter::all_of(filter), search: filter.search.clone() }
+    }
+
+    /// Whether a row of the query matches.
+    pub(crate) fn hold(&self, row: &Row) -> bool {
+        let is_found = |search: &Folded| Folded::of(&row.description).as_str().contains(search.as_str());
+        self.patterns.iter().all(|text| text.holds(row)) && self.search.as_ref().is_none_or(is_found)
+    }
+}
+
 /// One text filter: what the database is asked for, its pattern, and the value that it is compared with.
-pub(crate) struct TextFilter {
+struct TextFilter {
     condition: Condition,
     pattern: Pattern,
     value: Value,
 }
 
 impl TextFilter {
-    pub(crate) fn all_of(filter: &LogFilter) -> Vec<Self> {
+    fn all_of(filter: &LogFilter) -> Vec<Self> {
         let filters = [
             Self::given(filter.serial_number.as_ref(), "serial_folded", is_plain_text, |row| &row.serial_number),
             Self::given(filter.user.as_ref(), "user_folded", is_plain_text, |row| &row.user_name),
@@ -126,7 +149,7 @@ impl TextFilter {
     }
 
     /// Whether a row of the query matches the whole pattern, if the condition of the query was not sufficient.
-    pub(crate) fn holds(&self, row: &Row) -> bool {
+    fn holds(&self, row: &Row) -> bool {
         self.condition.sufficient || self.pattern.matches(&Folded::of((self.value)(row)))
     }
 }
@@ -136,7 +159,7 @@ struct Scan {
     db: Arc<Connections>,
     organization: OrganizationId,
     filter: LogFilter,
-    texts: Vec<TextFilter>,
+    texts: TextFilters,
     /// Entries that are stored after the list begins are left out.
     newest: i64,
     /// Time and number of the last entry read; the next page is older. `None` at the end.
@@ -153,7 +176,7 @@ impl Scan {
         budget: usize,
     ) -> Self {
         let before = newest.map(|_| (filter.to.map_or(i64::MAX, Timestamp::as_micros), i64::MAX));
-        let (texts, newest) = (TextFilter::all_of(&filter), newest.unwrap_or_default());
+        let (texts, newest) = (TextFilters::of(&filter), newest.unwrap_or_default());
         Self { db, organization, filter, texts, newest, before, pace: Pace::new(budget) }
     }
 }
@@ -168,48 +191,65 @@ impl Pages for Scan {
         let select = select(self.organization, &self.filter, &self.texts, before).limit(self.pace.limit);
         let page = self.pace.read::<Row>(&self.db, select.build(self.db.backend)).await?;
         self.before = page.rows.last().filter(|_| !page.last).map(|row| (row.received_at, row.id));
-        let is_listed = |row: &Row| row.id <= self.newest && self.texts.iter().all(|text| text.holds(row));
+        let is_listed = |row: &Row| row.id <= self.newest && self.texts.hold(row);
         Ok(Some(page.rows.into_iter().filter(is_listed).collect()))
     }
 }
 
-fn select(
-    organization: OrganizationId,
-    filter: &LogFilter,
-    texts: &[TextFilter],
-    before: (i64, i64),
-) -> Select<Entity> {
+/// The entries of an organization before a time and a number, newest first.
+fn select(organization: OrganizationId, filter: &LogFilter, texts: &TextFilters, before: (i64, i64)) -> Select<Entity> {
+    newest_before(matching(Some(organization), filter, texts), before)
+}
+
+/// What of `select` comes before a time and a number, newest first.
+pub(super) fn newest_before(select: Select<Entity>, before: (i64, i64)) -> Select<Entity> {
     let position = Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr));
-    matching(Some(organization), filter, texts)
-        .filter(position.lt(Expr::tuple([before.0.into(), before.1.into()])))
-        .order_by(Column::ReceivedAt, Order::Desc)
-        .order_by(Column::Id, Order::Desc)
+    in_order(select.filter(position.lt(Expr::tuple([before.0.into(), before.1.into()]))))
+}
+
+pub(super) fn in_order(select: Select<Entity>) -> Select<Entity> {
+    select.order_by(Column::ReceivedAt, Order::Desc).order_by(Column::Id, Order::Desc)
+}
+
+/// The columns of a [`Row`].
+pub(super) fn listed_columns() -> Select<Entity> {
+    Entity::find().select_only().columns([
+        Column::Id,
+        Column::ReceivedAt,
+        Column::OrganizationId,
+        Column::LogType,
+        Column::UserName,
+        Column::Source,
+        Column::Version,
+        Column::Computer,
+        Column::Description,
+        Column::SerialNumber,
+        Column::ComputerGuid,
+    ])
 }
 
 /// The entries that match all filters but `to`, which is where a list begins.
 pub(crate) fn matching(
     organization: Option<OrganizationId>,
     filter: &LogFilter,
-    texts: &[TextFilter],
+    texts: &TextFilters,
 ) -> Select<Entity> {
-    let select = Entity::find()
-        .select_only()
-        .columns([
-            Column::Id,
-            Column::ReceivedAt,
-            Column::OrganizationId,
-            Column::LogType,
-            Column::UserName,
-            Column::Source,
-            Column::Version,
-            Column::Computer,
-            Column::Description,
-            Column::SerialNumber,
-        ])
+    restricted(listed_columns(), organization, filter, texts)
+}
+
+/// Adds the conditions of all filters but `to`.
+pub(super) fn restricted(
+    select: Select<Entity>,
+    organization: Option<OrganizationId>,
+    filter: &LogFilter,
+    texts: &TextFilters,
+) -> Select<Entity> {
+    let select = select
         .apply_if(organization, |select, organization| select.filter(Column::OrganizationId.eq(organization.0)))
         .apply_if(filter.from, |select, from| select.filter(Column::ReceivedAt.gte(from.as_micros())))
         .apply_if(filter.computer_guid, |select, computer| select.filter(Column::ComputerGuid.eq(computer.as_uuid())))
         .apply_if(filter.log_type, |select, log_type| select.filter(Column::LogType.eq(log_type.as_str())));
+    let texts = &texts.patterns;
     texts.iter().fold(select, |select, text| select.apply_if(text.condition.necessary.clone(), QueryFilter::filter))
 }
 
@@ -236,7 +276,7 @@ mod tests {
         for engine in engines().await {
             engine.fill().await;
             for (index, filter) in &ways {
-                let texts = TextFilter::all_of(filter);
+                let texts = TextFilters::of(filter);
                 let select = select(OrganizationId(1), filter, &texts, (1_002_000, 9)).limit(128);
                 engine.assert_uses(index, select.build(engine.db().backend)).await;
             }

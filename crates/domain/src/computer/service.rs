@@ -72,11 +72,7 @@ impl ComputerService {
         let computer = self.one(actor, guid).await?;
         let owner = computer.organization;
         let organization = self.organizations.names().await?.remove(&owner).unwrap_or_default();
-        let of_computer = RefusalFilter {
-            organization: Some(organization.clone()),
-            computer: Some(guid),
-            ..RefusalFilter::default()
-        };
+        let of_computer = RefusalFilter { organization: Some(owner), computer: Some(guid), ..RefusalFilter::default() };
         let refusals = self.sources.refusals.page(&of_computer, None, MAX_REFUSALS).await?;
         let outdated = self.sources.activity.outdated_resources(owner, guid);
         let outdated = outdated.take(MAX_OUTDATED).try_collect().await?;

@@ -248,6 +248,8 @@ macro_rules! store_contract {
                     refusals_of_unknown_callers_are_bounded_in_all,
                     refusals_that_name_a_computer_count_by_address,
                     old_refusals_are_pruned,
+                    refusals_are_counted_by_reason,
+                    computers_are_found_by_guid_and_by_serial_number,
                 }
                 retention {
                     what_is_older_is_removed_and_nothing_younger,
@@ -303,6 +305,15 @@ macro_rules! store_contract {
                     a_follower_is_given_what_matches,
                     a_follower_is_given_every_concurrent_entry_once,
                     a_follower_is_given_thousands_of_entries_in_order,
+                }
+                inspection_log_pages {
+                    pages_of_the_log_follow_each_other,
+                    a_page_goes_on_after_its_cursor,
+                    a_page_holds_what_matches_all_filters,
+                    few_matches_of_a_search_among_thousands_are_found,
+                    very_long_entries_are_listed_in_pages,
+                    a_follower_goes_on_after_a_number,
+                    followers_one_after_another_are_given_every_concurrent_entry_once,
                 }
                 inspection_crashes {
                     a_report_is_listed_without_its_parts,

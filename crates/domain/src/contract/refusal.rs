@@ -2,9 +2,11 @@
 
 use super::scene::{TEXTS, two_organizations};
 use super::{Kept, Stores};
+use crate::fleet::FleetRecord;
 use crate::guid::ComputerGuid;
-use crate::refusal::{CredentialKind, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, RefusalFilter};
-use crate::testing::{a_refusal, acme_records, at, numbered};
+use crate::refusal::{CredentialKind, KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, ReasonCount, RefusalFilter};
+use crate::testing::{ACME, a_refusal, acme_records, at, numbered, zenith_records};
+use crate::text::Folded;
 
 fn from_address(address: &str) -> NewRefusal {
     a_refusal(Owner::Address(address.to_owned()))
@@ -96,14 +98,14 @@ pub async fn refusals_are_listed_in_pages(stores: &Stores) -> Kept {
         let Some(last) = page.last() else {
             break;
         };
-        after = Some((last.refusal.at, last.number));
+        after = Some(last.cursor());
         listed.extend(page.into_iter().map(|refused| refused.refusal));
     }
     assert_eq!(listed, kept.into_iter().rev().collect::<Vec<_>>());
     Ok(())
 }
 
-/// Organization, computer, time: each alone and all together.
+/// Organization, computer, reason, time: each alone and all together.
 pub async fn filters_of_refusals_combine(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let computer = ComputerGuid::from(numbered(77));
@@ -111,7 +113,7 @@ pub async fn filters_of_refusals_combine(stores: &Stores) -> Kept {
         NewRefusal { at: at(1), ..a_refusal(Owner::Organization(acme)) },
         NewRefusal { at: at(2), computer: Some(computer), ..a_refusal(Owner::Organization(acme)) },
         NewRefusal { at: at(3), computer: Some(computer), ..a_refusal(Owner::Organization(acme)) },
-        NewRefusal { at: at(4), ..a_refusal(Owner::Organization(zenith)) },
+        NewRefusal { at: at(4), reason: "other".to_owned(), ..a_refusal(Owner::Organization(zenith)) },
         NewRefusal { at: at(5), ..from_address("192.0.2.1") },
         NewRefusal { at: at(6), computer: Some(computer), named: Some(acme), ..from_address("192.0.2.1") },
     ];
@@ -121,11 +123,12 @@ pub async fn filters_of_refusals_combine(stores: &Stores) -> Kept {
         Ok(all.into_iter().map(|refusal| (refusal.at.as_micros() - at(0).as_micros()) / 1_000_000).collect())
     };
     let none = RefusalFilter::default();
-    let organization = |name: &str| Some(name.to_owned());
-    let of_acme = RefusalFilter { organization: organization("Acme Print"), ..none.clone() };
+    let of_acme = RefusalFilter { organization: Some(acme), ..none.clone() };
     assert_eq!(seconds(none.clone()).await?, [6, 5, 4, 3, 2, 1]);
     assert_eq!(seconds(of_acme.clone()).await?, [6, 3, 2, 1]);
-    assert!(seconds(RefusalFilter { organization: organization("acme"), ..none.clone() }).await?.is_empty());
+    assert_eq!(seconds(RefusalFilter { organization: Some(zenith), ..none.clone() }).await?, [4]);
+    assert_eq!(seconds(RefusalFilter { reason: Some("other".to_owned()), ..none.clone() }).await?, [4]);
+    assert!(seconds(RefusalFilter { reason: Some("other".to_owned()), ..of_acme.clone() }).await?.is_empty());
     assert_eq!(seconds(RefusalFilter { computer: Some(computer), ..none.clone() }).await?, [6, 3, 2]);
     assert_eq!(seconds(RefusalFilter { since: Some(at(4)), ..none.clone() }).await?, [6, 5, 4]);
     let all_three = RefusalFilter { computer: Some(computer), since: Some(at(3)), ..of_acme };
@@ -190,7 +193,7 @@ pub async fn refusals_that_name_a_computer_count_by_address(stores: &Stores) -> 
     for _ in 0..=KEPT_PER_OWNER / 20 {
         stores.refusals.add(&vec![named.clone(); 20]).await?;
     }
-    let of_acme = RefusalFilter { organization: Some("Acme Print".to_owned()), ..RefusalFilter::default() };
+    let of_acme = RefusalFilter { organization: Some(acme), ..RefusalFilter::default() };
     let kept = all(stores, &of_acme).await?;
     assert_eq!(kept.len() as u64, KEPT_PER_OWNER + 1);
     assert_eq!(kept.last(), Some(&own));
@@ -208,5 +211,51 @@ pub async fn old_refusals_are_pruned(stores: &Stores) -> Kept {
     assert_eq!(stores.refusals.prune(at(4), 3).await?, 0);
     let left = all(stores, &RefusalFilter::default()).await?;
     assert_eq!(left, [kept[5].clone(), kept[4].clone()]);
+    Ok(())
+}
+
+/// The most frequent first; those that named a computer count for its organization.
+pub async fn refusals_are_counted_by_reason(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let of = |second, reason: &str, owner| NewRefusal { at: at(second), reason: reason.to_owned(), ..a_refusal(owner) };
+    let kept = [
+        of(0, "a", Owner::Organization(acme)),
+        of(1, "a", Owner::Organization(acme)),
+        of(2, "b", Owner::Organization(acme)),
+        of(4, "b", Owner::Organization(zenith)),
+        of(3, "b", Owner::Organization(zenith)),
+        NewRefusal { named: Some(zenith), ..of(5, "c", Owner::Address("192.0.2.1".to_owned())) },
+        of(6, "d", Owner::Address("192.0.2.1".to_owned())),
+    ];
+    stores.refusals.add(&kept).await?;
+    let count = |reason: &str, count, second| ReasonCount { reason: reason.to_owned(), count, last: at(second) };
+    let all = [count("b", 3, 4), count("a", 2, 1), count("c", 1, 5), count("d", 1, 6)];
+    assert_eq!(stores.refusals.count(None, at(0)).await?, all);
+    assert_eq!(stores.refusals.count(Some(zenith), at(0)).await?, [count("b", 2, 4), count("c", 1, 5)]);
+    assert_eq!(stores.refusals.count(Some(acme), at(1)).await?, [count("a", 1, 1), count("b", 1, 2)]);
+    assert!(stores.refusals.count(None, at(7)).await?.is_empty());
+    Ok(())
+}
+
+/// Without case; also what is retired, which says so.
+pub async fn computers_are_found_by_guid_and_by_serial_number(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let (own, other) = (acme_records().computer, zenith_records().computer);
+    stores.records.set_retired(ACME, &FleetRecord::Computer(own), Some(at(5))).await?;
+    let found = async |guids: &[ComputerGuid], serial_numbers: &[&str]| {
+        let numbers: Vec<Folded> = serial_numbers.iter().map(|number| Folded::of(number)).collect();
+        let mut found = stores.refusals.computers(guids, &numbers).await?;
+        found.sort_by_key(|computer| computer.guid);
+        Ok::<_, crate::error::StoreError>(found)
+    };
+    let both = found(&[own, ComputerGuid::from(numbered(99))], &["sn-2000", "SN-9"]).await?;
+    let guids: Vec<ComputerGuid> = both.iter().map(|computer| computer.guid).collect();
+    assert_eq!(guids, [own, other]);
+    assert_eq!((both[0].organization, both[0].organization_name.as_str()), (acme, ACME));
+    assert_eq!((both[0].name.as_str(), both[0].is_retired), ("RIP-01", true));
+    assert_eq!((both[1].organization, both[1].is_retired), (zenith, false));
+    assert_eq!(both[1].serial_number, Some(Folded::of("SN-2000")));
+    assert_eq!(found(&[own], &["SN-1000"]).await?.len(), 1, "each once");
+    assert!(found(&[], &[]).await?.is_empty());
     Ok(())
 }

@@ -5,7 +5,8 @@ use crate::caller::OrganizationId;
 use crate::crash_report::CrashReport;
 use crate::device_status::{DeviceStatus, Status};
 use crate::guid::{ComputerGuid, DeviceGuid};
-use crate::log_entry::{ListedLogEntry, LogType};
+use crate::log_entry::{ListedLogEntry, LogCursor, LogFilter, LogNumber, LogType, Pattern};
+use crate::text::Folded;
 use crate::timestamp::Timestamp;
 
 /// An organization that is registered.
@@ -79,12 +80,42 @@ pub struct LastSeen {
 /// A log entry with what a client's list doesn't tell of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedLogEntry {
+    pub number: LogNumber,
     pub organization: OrganizationId,
     /// Time of receipt.
     pub received: Timestamp,
     pub log_type: LogType,
     pub serial_number: String,
+    /// The computer that sent it.
+    pub computer: ComputerGuid,
     pub entry: ListedLogEntry,
+}
+
+impl InspectedLogEntry {
+    /// Where a page that ends with this entry goes on.
+    #[must_use]
+    pub fn cursor(&self) -> LogCursor {
+        LogCursor { received: self.received, number: self.number }
+    }
+
+    /// Whether it fits every condition of a filter.
+    #[must_use]
+    pub fn matches(&self, filter: &LogFilter) -> bool {
+        let text = |pattern: &Option<Pattern>, value: &str| {
+            pattern.as_ref().is_none_or(|pattern| pattern.matches(&Folded::of(value)))
+        };
+        let ListedLogEntry { user, source, version, computer, description } = &self.entry;
+        filter.from.is_none_or(|from| from <= self.received)
+            && filter.to.is_none_or(|to| self.received <= to)
+            && filter.log_type.is_none_or(|log_type| log_type == self.log_type)
+            && filter.computer_guid.is_none_or(|computer| computer == self.computer)
+            && text(&filter.serial_number, &self.serial_number)
+            && text(&filter.user, user)
+            && text(&filter.source, source)
+            && text(&filter.version, version)
+            && text(&filter.computer, computer)
+            && filter.search.as_ref().is_none_or(|search| Folded::of(description).as_str().contains(search.as_str()))
+    }
 }
 
 /// Which crash reports to list: all that fit every condition.

@@ -9,7 +9,8 @@ use crate::crash_report::StoredCrashReport;
 use crate::device_status::Status;
 use crate::error::StoreError;
 use crate::guid::{CrashReportId, ResourceGuid};
-use crate::log_entry::LogFilter;
+use crate::log_entry::{LogCursor, LogFilter, LogNumber};
+use crate::page::{Page, PageRequest};
 use crate::resource::StoredResource;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -47,12 +48,24 @@ pub trait InspectionRepository: Send + Sync + 'static {
         filter: LogFilter,
     ) -> BoxStream<'static, Result<InspectedLogEntry, StoreError>>;
 
-    /// Begins to follow the log, of one organization or of all: each matching entry that is added after this has
-    /// returned MUST be given exactly once, however many are added at once.
+    /// A page of the log entries of one organization, or of all, that match: in the order of
+    /// [`InspectionRepository::log_entries`], after the cursor. A page MAY hold fewer entries than its limit, even none,
+    /// where entries are long or few match; `next` is `None` only where no entry follows.
+    async fn log_page(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: LogFilter,
+        asked: PageRequest<LogCursor>,
+    ) -> Result<Page<InspectedLogEntry, LogCursor>, StoreError>;
+
+    /// Begins to follow the log, of one organization or of all. Each matching entry with a higher number than `after`
+    /// MUST be given exactly once, however many are added at once; without `after` each that is added after this has
+    /// returned. `after` is the position of a follower, perhaps of another process.
     async fn follow_log(
         &self,
         organization: Option<OrganizationId>,
         filter: LogFilter,
+        after: Option<LogNumber>,
     ) -> Result<Box<dyn LogFollower>, StoreError>;
 
     /// The crash reports of these organizations that match, together in one order: newest first, of one time the
@@ -77,7 +90,10 @@ pub trait InspectionRepository: Send + Sync + 'static {
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait LogFollower: Send {
-    /// Some of what has been stored since; none if there is nothing new. The entries of one call are in the order of
-    /// receipt, and so are those of following calls but where they were added at the same time.
+    /// Some of what has been stored since, in the order of the numbers; none if there is nothing new. An entry MAY be
+    /// held back while another one is written whose number may be lower. After an error the follower goes on where it was.
     async fn next(&mut self) -> Result<Vec<InspectedLogEntry>, StoreError>;
+
+    /// The number up to which every matching entry was given. No entry with this or a lower number will be added.
+    fn position(&self) -> LogNumber;
 }

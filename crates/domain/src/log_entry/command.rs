@@ -100,6 +100,7 @@ impl LogFilter {
             computer: pattern(input.computer),
             computer_guid: None,
             log_type: log_type(input.log_type)?,
+            search: None,
         };
         if filter == Self::default() {
             return Err(Reason::LogFieldsRequired.because("no filter is given"));

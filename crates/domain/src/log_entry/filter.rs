@@ -20,6 +20,8 @@ pub struct LogFilter {
     /// Inclusive (decision L6).
     pub to: Option<Timestamp>,
     pub log_type: Option<LogType>,
+    /// A text that Description contains, without case; clients can't ask for it.
+    pub search: Option<Folded>,
 }
 
 /// A text filter: matches a whole value without case; `*` stands for any run of characters, an

@@ -4,8 +4,9 @@ use crate::access::{ClaimedComputer, SentCredentials};
 use crate::caller::{Caller, OrganizationId};
 use crate::error::Reason;
 use crate::guid::ComputerGuid;
-use crate::text::cut;
+use crate::text::{Folded, cut};
 use crate::timestamp::Timestamp;
+use std::fmt;
 use std::time::Duration;
 
 /// How long a refusal is kept.
@@ -152,6 +153,59 @@ pub struct Refused {
     /// The name of the caller's organization, or of the one whose computer was named.
     pub organization: Option<String>,
     pub refusal: NewRefusal,
+}
+
+impl Refused {
+    /// Where a page that ends with this refusal goes on.
+    #[must_use]
+    pub fn cursor(&self) -> RefusalCursor {
+        RefusalCursor { at: self.refusal.at, number: self.number }
+    }
+}
+
+/// A place in the list, which is sorted by time, then number, the newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RefusalCursor {
+    pub at: Timestamp,
+    pub number: i64,
+}
+
+impl fmt::Display for RefusalCursor {
+    /// Digits, a point, and perhaps a sign.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{}", self.at.as_micros(), self.number)
+    }
+}
+
+impl RefusalCursor {
+    /// Reads what `Display` writes; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (micros, number) = text.split_once('.')?;
+        Some(Self { at: Timestamp::from_micros(micros.parse().ok()?), number: number.parse().ok()? })
+    }
+}
+
+/// How many refusals have one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReasonCount {
+    /// [`Reason::code`], or a word of the same kind.
+    pub reason: String,
+    pub count: u64,
+    /// The time of the newest of them.
+    pub last: Timestamp,
+}
+
+/// A registered computer that a refusal may concern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedComputer {
+    pub guid: ComputerGuid,
+    pub organization: OrganizationId,
+    /// The name of its organization.
+    pub organization_name: String,
+    pub name: String,
+    pub serial_number: Option<Folded>,
+    pub is_retired: bool,
 }
 
 #[cfg(test)]

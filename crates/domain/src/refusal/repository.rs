@@ -1,17 +1,21 @@
 //! The port to the refusals that are kept.
 
-use super::model::{NewRefusal, Refused};
+use super::model::{NewRefusal, ReasonCount, RefusalCursor, Refused, RefusedComputer};
+use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::guid::ComputerGuid;
+use crate::text::Folded;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 
 /// Which refusals to list: all that fit every condition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefusalFilter {
-    /// The name of an organization, exactly: the caller's, or that of the computer that was named.
-    pub organization: Option<String>,
+    /// The caller's organization, or that of the computer that was named.
+    pub organization: Option<OrganizationId>,
     pub computer: Option<ComputerGuid>,
+    /// The code of the reason, exactly.
+    pub reason: Option<String>,
     /// From this time on.
     pub since: Option<Timestamp>,
 }
@@ -33,7 +37,22 @@ pub trait RefusalRepository: Send + Sync + 'static {
     async fn page(
         &self,
         filter: &RefusalFilter,
-        after: Option<(Timestamp, i64)>,
+        after: Option<RefusalCursor>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError>;
+
+    /// Counts the refusals since a time by reason, of one organization as in [`RefusalFilter`] or of all; the most
+    /// frequent first, of one count by the code.
+    async fn count(
+        &self,
+        organization: Option<OrganizationId>,
+        since: Timestamp,
+    ) -> Result<Vec<ReasonCount>, StoreError>;
+
+    /// The registered computers that have one of these GUIDs or SerialNumbers, retired ones too, in any order.
+    async fn computers(
+        &self,
+        guids: &[ComputerGuid],
+        serial_numbers: &[Folded],
+    ) -> Result<Vec<RefusedComputer>, StoreError>;
 }

@@ -134,6 +134,16 @@ impl SessionService {
         Ok(Some(SignedIn { role: operator.role, operator, by }))
     }
 
+    /// Whether a session has not ended and its operator sees what they saw. It is no use of the session.
+    ///
+    /// # Errors
+    /// A store failure.
+    pub async fn is_valid(&self, digest: CredentialDigest, operator: &Operator) -> Result<bool, StoreError> {
+        let found = self.sessions.find(digest).await?;
+        let now = self.clock.now();
+        Ok(found.is_some_and(|(session, present)| session.is_valid(now) && present.scope == operator.scope))
+    }
+
     /// Ends the session by which the operator is signed in. A token is left as it is.
     ///
     /// # Errors

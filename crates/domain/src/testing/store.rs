@@ -29,7 +29,6 @@ use crate::device_status::DeviceStatus;
 use crate::error::StoreError;
 use crate::fleet::FleetAuthor;
 use crate::guid::{DeviceGuid, ResourceGuid};
-use crate::log_entry::NewLogEntry;
 use crate::resource::StoredResource;
 use crate::timestamp::Timestamp;
 use activity::Activity;
@@ -39,6 +38,7 @@ use fleet_state::FleetState;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
 use operators::Operators;
+use records::LoggedEntry;
 use refusals::Refusals;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,7 +59,8 @@ struct State {
     resources: BTreeMap<(OrganizationId, ResourceGuid), StoredResource>,
     discarded: HashMap<BlobKey, Timestamp>,
     /// In the order of receipt.
-    logs: Vec<(OrganizationId, NewLogEntry)>,
+    logs: Vec<(OrganizationId, LoggedEntry)>,
+    last_log_number: i64,
     crash_reports: Vec<(OrganizationId, StoredCrashReport)>,
     statuses: HashMap<(OrganizationId, DeviceGuid), DeviceStatus>,
     device_history: Vec<(OrganizationId, HistoryRecord)>,

@@ -125,6 +125,16 @@ impl TokenService {
         Ok((Token { revoked: token.revoked.or(Some(now)), ..token }, is_changed))
     }
 
+    /// Whether a token is valid and its operator sees what they saw. It is no use of the token.
+    ///
+    /// # Errors
+    /// A store failure.
+    pub async fn is_valid(&self, id: TokenId, operator: &Operator) -> Result<bool, StoreError> {
+        let found = self.tokens.find_by_id(id).await?;
+        let now = self.clock.now();
+        Ok(found.is_some_and(|token| token.is_valid(now) && token.scope == operator.scope))
+    }
+
     /// The operator of a token; `None` if it isn't valid.
     ///
     /// # Errors

@@ -16,7 +16,6 @@ use domain::log_entry::{LogFilter, LogType, Pattern};
 use domain::text::{Folded, storable};
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
-use std::future::ready;
 use std::process::ExitCode;
 
 /// The text filters match whole values without case; `*` stands for any run of characters (decision L5).
@@ -86,6 +85,7 @@ impl LogsArguments {
             from,
             to,
             log_type: *log_type,
+            search: self.search.as_deref().map(Folded::of),
         }
     }
 }
@@ -106,23 +106,16 @@ pub(super) async fn run(config: &Config, asked: LogsArguments) -> Result<ExitCod
             let devices = Records::read(&fleet, &organizations, Kind::Device).await?;
             filter.source = Some(Pattern::new(&storable(&devices.named(device)?.name)));
         }
-        let search = asked.search.as_deref().map(Folded::of);
         if asked.follow {
-            let follower = inspection.follow_log(organizations.only().map(|only| only.id), filter).await?;
-            let following = Following { inspection: &inspection, follower, organizations, search };
+            let follower = inspection.follow_log(organizations.only().map(|only| only.id), filter, None).await?;
+            let following = Following { inspection: &inspection, follower, organizations };
             return following.write(Listing::endless(asked.options.json), out, is_stdout_open).await;
         }
         let entries = inspection.log_entries(organizations.ids(), filter).map_err(anyhow::Error::from);
-        let found = entries.try_filter(|entry| ready(is_found(search.as_ref(), entry))).take(asked.limit.get());
-        let records = found.map_ok(|entry| LogRecord::new(&organizations, entry));
+        let records = entries.take(asked.limit.get()).map_ok(|entry| LogRecord::new(&organizations, entry));
         Listing::new(COLUMNS, out, asked.options.json).write(records, "no log entries found", out).await
     })
     .await
-}
-
-/// Whether the description of an entry contains the text that is searched for.
-fn is_found(search: Option<&Folded>, entry: &InspectedLogEntry) -> bool {
-    search.is_none_or(|search| Folded::of(&entry.entry.description).as_str().contains(search.as_str()))
 }
 
 /// The entries from now on.
@@ -130,7 +123,6 @@ struct Following<'a> {
     inspection: &'a dyn InspectionRepository,
     follower: Box<dyn LogFollower>,
     organizations: Organizations,
-    search: Option<Folded>,
 }
 
 impl Following<'_> {
@@ -145,8 +137,7 @@ impl Following<'_> {
             self.organizations = Organizations::read(self.inspection, None).await?;
         }
         let is_new = !entries.is_empty();
-        let found = entries.into_iter().filter(|entry| is_found(self.search.as_ref(), entry));
-        Ok(is_new.then(|| found.map(|entry| LogRecord::new(&self.organizations, entry)).collect()))
+        Ok(is_new.then(|| entries.into_iter().map(|entry| LogRecord::new(&self.organizations, entry)).collect()))
     }
 }
 
@@ -212,17 +203,19 @@ mod tests {
     use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
     use domain::inspection::{MockInspectionRepository, MockLogFollower, RegisteredOrganization};
-    use domain::log_entry::ListedLogEntry;
+    use domain::log_entry::{ListedLogEntry, LogNumber};
     use domain::testing::at;
     use futures_util::stream;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     fn entry(organization: i64, description: &str) -> InspectedLogEntry {
         InspectedLogEntry {
+            number: LogNumber(1),
             organization: OrganizationId(organization),
             received: at(0),
             log_type: LogType::Log,
             serial_number: "SN-1000".to_owned(),
+            computer: ComputerGuid::from(domain::testing::numbered(1)),
             entry: ListedLogEntry {
                 user: "Ann".to_owned(),
                 source: "Latex 1".to_owned(),
@@ -251,7 +244,7 @@ mod tests {
     fn filters_are_those_of_the_interface() {
         let pattern = |text: &str| Some(Pattern::new(text));
         let all = "logs --serial-number SN* --user ann --source latex* --entry-version 1.* --computer rip-01 \
-                   --log-type LOG --from 2026-05-04T07:00:00Z --to 2026-05-05T07:00:00Z";
+                   --search JAM --log-type LOG --from 2026-05-04T07:00:00Z --to 2026-05-05T07:00:00Z";
         let expected = LogFilter {
             serial_number: pattern("sn*"),
             user: pattern("Ann"),
@@ -262,6 +255,7 @@ mod tests {
             from: domain::timestamp::Timestamp::parse("2026-05-04T07:00:00Z"),
             to: domain::timestamp::Timestamp::parse("2026-05-05T07:00:00Z"),
             log_type: Some(LogType::Log),
+            search: Some(Folded::of("Jam")),
         };
         assert_eq!(asked(all).filter(), expected);
         assert_eq!(
@@ -304,14 +298,13 @@ mod tests {
             Ok(all)
         });
         let follower = {
-            let mut rounds = vec![vec![entry(2, "two\nlines")], vec![entry(1, "unsearched")], vec![entry(1, "one")]];
+            let mut rounds = vec![vec![entry(2, "two\nlines")], vec![entry(1, "one")]];
             let mut follower = MockLogFollower::new();
             follower.expect_next().returning(move || Ok(rounds.pop().unwrap_or_default()));
             Box::new(follower)
         };
         let organizations = Organizations::read(&inspection, None).await.unwrap();
-        let search = Some(Folded::of("O"));
-        let following = Following { inspection: &inspection, follower, organizations, search };
+        let following = Following { inspection: &inspection, follower, organizations };
         let mut answer = Vec::new();
         let is_open = || READS.fetch_add(1, Ordering::Relaxed) < 4;
         let ended = following.write(Listing::endless(false), &mut Out::new(&mut answer, Screen::PIPE), is_open).await;

@@ -150,7 +150,7 @@ fn newest_first(refusals: &dyn RefusalRepository, since: Option<Timestamp>) -> i
         let filter = filter.clone();
         async move {
             let page = refusals.page(&filter, after, PAGE).await?;
-            let last = page.last().map(|last| (last.refusal.at, last.number));
+            let last = page.last().map(Refused::cursor);
             anyhow::Ok(last.map(|last| (stream::iter(page.into_iter().map(Ok)), Some(last))))
         }
     });
@@ -264,7 +264,7 @@ mod tests {
     use crate::cli::table::Screen;
     use domain::caller::OrganizationId;
     use domain::fleet::{Computer, FleetOrganization};
-    use domain::refusal::{CredentialKind, MockRefusalRepository, NewRefusal};
+    use domain::refusal::{CredentialKind, MockRefusalRepository, NewRefusal, RefusalCursor};
     use domain::testing::{a_fleet, a_refusal, numbered};
 
     fn of_ann() -> Refused {
@@ -312,7 +312,7 @@ mod tests {
         refusals.expect_page().times(3).returning(|_, after, _| {
             Ok(match after {
                 None => vec![of_ann()],
-                Some((_, 1)) => vec![of_unknown_caller()],
+                Some(RefusalCursor { number: 1, .. }) => vec![of_unknown_caller()],
                 Some(_) => Vec::new(),
             })
         });

@@ -1,6 +1,6 @@
 //! What the operator sees of the records in memory.
 
-use super::records::matches;
+use super::records::inspected;
 use super::{InMemoryStore, State};
 use crate::activity::Sender;
 use crate::caller::OrganizationId;
@@ -13,7 +13,8 @@ use crate::inspection::{
     CrashReportFilter, DeviceCount, InspectedComputer, InspectedCrashReport, InspectedDevice, InspectedLogEntry,
     InspectionRepository, LastSeen, LogFollower, PartsTotal, RegisteredOrganization,
 };
-use crate::log_entry::{ListedLogEntry, LogFilter, NewLogEntry};
+use crate::log_entry::{LogCursor, LogFilter, LogNumber};
+use crate::page::{Page, PageRequest};
 use crate::resource::StoredResource;
 use crate::text::Folded;
 use crate::timestamp::Timestamp;
@@ -111,7 +112,7 @@ impl InspectionRepository for InMemoryStore {
         let read = move |state: &State| {
             let of_them = state.logs.iter().rev().filter(|(owner, _)| organizations.contains(owner));
             let mut entries: Vec<InspectedLogEntry> =
-                of_them.filter(|(_, entry)| matches(&filter, entry)).map(inspected).collect();
+                of_them.map(inspected).filter(|entry| entry.matches(&filter)).collect();
             // The sort is stable: ties stay in reverse order of receipt (decision L8).
             entries.sort_by_key(|entry| Reverse(entry.received));
             entries
@@ -119,13 +120,31 @@ impl InspectionRepository for InMemoryStore {
         self.stream(read, |entry| entry)
     }
 
+    async fn log_page(
+        &self,
+        organization: Option<OrganizationId>,
+        filter: LogFilter,
+        asked: PageRequest<LogCursor>,
+    ) -> Result<Page<InspectedLogEntry, LogCursor>, StoreError> {
+        let state = self.working()?;
+        let of_them = state.logs.iter().filter(|(owner, _)| organization.is_none_or(|asked| asked == *owner));
+        let mut entries: Vec<InspectedLogEntry> = of_them
+            .map(inspected)
+            .filter(|entry| entry.matches(&filter) && asked.after.is_none_or(|after| entry.cursor() < after))
+            .collect();
+        entries.sort_by_key(|entry| Reverse(entry.cursor()));
+        Ok(asked.page(entries, InspectedLogEntry::cursor))
+    }
+
     async fn follow_log(
         &self,
         organization: Option<OrganizationId>,
         filter: LogFilter,
+        after: Option<LogNumber>,
     ) -> Result<Box<dyn LogFollower>, StoreError> {
-        let given = self.working()?.logs.len();
-        Ok(Box::new(Follower { store: self.clone(), organization, filter, given }))
+        let last = LogNumber(self.working()?.last_log_number);
+        let position = after.map_or(last, |after| after.min(last));
+        Ok(Box::new(Follower { store: self.clone(), organization, filter, position }))
     }
 
     fn crash_reports(
@@ -182,33 +201,22 @@ struct Follower {
     store: InMemoryStore,
     organization: Option<OrganizationId>,
     filter: LogFilter,
-    /// Entries that were looked at.
-    given: usize,
+    position: LogNumber,
 }
 
 #[async_trait]
 impl LogFollower for Follower {
     async fn next(&mut self) -> Result<Vec<InspectedLogEntry>, StoreError> {
         let state = self.store.working()?;
-        let new = state.logs.iter().skip(std::mem::replace(&mut self.given, state.logs.len()));
+        let new = state.logs.iter().filter(|(_, entry)| entry.number > self.position);
         let of_them = new.filter(|(owner, _)| self.organization.is_none_or(|organization| organization == *owner));
-        Ok(of_them.filter(|(_, entry)| matches(&self.filter, entry)).map(inspected).collect())
+        let entries = of_them.map(inspected).filter(|entry| entry.matches(&self.filter)).collect();
+        self.position = LogNumber(state.last_log_number);
+        Ok(entries)
     }
-}
 
-fn inspected((owner, entry): &(OrganizationId, NewLogEntry)) -> InspectedLogEntry {
-    InspectedLogEntry {
-        organization: *owner,
-        received: entry.received,
-        log_type: entry.log_type,
-        serial_number: entry.serial_number.clone(),
-        entry: ListedLogEntry {
-            user: entry.user.clone(),
-            source: entry.source.clone(),
-            version: entry.version.clone(),
-            computer: entry.computer.clone(),
-            description: entry.description.clone(),
-        },
+    fn position(&self) -> LogNumber {
+        self.position
     }
 }
 

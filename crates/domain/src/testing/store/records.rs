@@ -6,15 +6,19 @@ use crate::crash_report::{CrashReportRepository, NewCrashReport, StoredCrashRepo
 use crate::device_status::{DeviceStatus, DeviceStatusRepository};
 use crate::error::{StoreError, WriteError};
 use crate::guid::{CrashReportId, DeviceGuid};
-use crate::log_entry::{ListedLogEntry, LogFilter, LogRepository, NewLogEntry, Pattern};
-use crate::text::Folded;
+use crate::inspection::InspectedLogEntry;
+use crate::log_entry::{ListedLogEntry, LogFilter, LogNumber, LogRepository, NewLogEntry};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use std::ops::Deref;
 
 #[async_trait]
 impl LogRepository for InMemoryStore {
     async fn add(&self, organization: OrganizationId, entry: NewLogEntry) -> Result<(), StoreError> {
-        self.working()?.logs.push((organization, entry));
+        let mut state = self.working()?;
+        state.last_log_number += 1;
+        let number = LogNumber(state.last_log_number);
+        state.logs.push((organization, LoggedEntry { number, entry }));
         Ok(())
     }
 
@@ -24,36 +28,47 @@ impl LogRepository for InMemoryStore {
         filter: LogFilter,
     ) -> BoxStream<'static, Result<ListedLogEntry, StoreError>> {
         let read = move |state: &State| {
-            let matching =
-                state.logs.iter().rev().filter(|(owner, entry)| *owner == organization && matches(&filter, entry));
-            let mut matching: Vec<NewLogEntry> = matching.map(|(_, entry)| entry.clone()).collect();
+            let own = state.logs.iter().rev().filter(|(owner, _)| *owner == organization).map(inspected);
+            let mut matching: Vec<InspectedLogEntry> = own.filter(|entry| entry.matches(&filter)).collect();
             // The sort is stable: ties stay in reverse order of receipt (decision L8).
             matching.sort_by_key(|entry| std::cmp::Reverse(entry.received));
             matching
         };
-        self.stream(read, |entry| ListedLogEntry {
-            user: entry.user,
-            source: entry.source,
-            version: entry.version,
-            computer: entry.computer,
-            description: entry.description,
-        })
+        self.stream(read, |entry| entry.entry)
     }
 }
 
-pub(super) fn matches(filter: &LogFilter, entry: &NewLogEntry) -> bool {
-    let text = |pattern: &Option<Pattern>, value: &str| {
-        pattern.as_ref().is_none_or(|pattern| pattern.matches(&Folded::of(value)))
-    };
-    text(&filter.serial_number, &entry.serial_number)
-        && text(&filter.user, &entry.user)
-        && text(&filter.source, &entry.source)
-        && text(&filter.version, &entry.version)
-        && text(&filter.computer, &entry.computer)
-        && filter.computer_guid.is_none_or(|computer| computer == entry.computer_guid)
-        && filter.from.is_none_or(|from| from <= entry.received)
-        && filter.to.is_none_or(|to| entry.received <= to)
-        && filter.log_type.is_none_or(|log_type| log_type == entry.log_type)
+/// A stored log entry. Its number stays when others are removed.
+pub(super) struct LoggedEntry {
+    pub(super) number: LogNumber,
+    entry: NewLogEntry,
+}
+
+impl Deref for LoggedEntry {
+    type Target = NewLogEntry;
+
+    fn deref(&self) -> &NewLogEntry {
+        &self.entry
+    }
+}
+
+/// A stored entry as the operator sees it.
+pub(super) fn inspected((owner, entry): &(OrganizationId, LoggedEntry)) -> InspectedLogEntry {
+    InspectedLogEntry {
+        number: entry.number,
+        organization: *owner,
+        received: entry.received,
+        log_type: entry.log_type,
+        serial_number: entry.serial_number.clone(),
+        computer: entry.computer_guid,
+        entry: ListedLogEntry {
+            user: entry.user.clone(),
+            source: entry.source.clone(),
+            version: entry.version.clone(),
+            computer: entry.computer.clone(),
+            description: entry.description.clone(),
+        },
+    }
 }
 
 #[async_trait]

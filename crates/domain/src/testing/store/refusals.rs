@@ -1,12 +1,19 @@
 //! Refusals in memory.
 
 use super::InMemoryStore;
+use crate::caller::OrganizationId;
 use crate::error::StoreError;
+use crate::fleet::FleetRecord;
 use crate::guid::ComputerGuid;
-use crate::refusal::{KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, RefusalFilter, RefusalRepository, Refused};
+use crate::refusal::{
+    KEPT_OF_UNKNOWN, KEPT_PER_OWNER, NewRefusal, Owner, ReasonCount, RefusalCursor, RefusalFilter, RefusalRepository,
+    Refused, RefusedComputer,
+};
+use crate::text::Folded;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// The refusals that are kept, with their numbers, in the order of both.
 #[derive(Default)]
@@ -74,31 +81,79 @@ impl RefusalRepository for InMemoryStore {
     async fn page(
         &self,
         filter: &RefusalFilter,
-        after: Option<(Timestamp, i64)>,
+        after: Option<RefusalCursor>,
         limit: u64,
     ) -> Result<Vec<Refused>, StoreError> {
         let state = self.working()?;
         let refused = state.refusals.kept.iter().map(|(number, refusal)| Refused {
             number: *number,
-            organization: match refusal.owner {
-                Owner::Organization(id) => Some(id),
-                Owner::Address(_) => refusal.named,
-            }
-            .and_then(|id| state.fleet.organizations.get(&id))
-            .map(|registered| registered.name.clone()),
+            organization: organization_of(refusal)
+                .and_then(|id| state.fleet.organizations.get(&id))
+                .map(|registered| registered.name.clone()),
             refusal: refusal.clone(),
         });
         let mut fitting: Vec<Refused> = refused
             .filter(|refused| {
                 let refusal = &refused.refusal;
-                filter.organization.as_ref().is_none_or(|name| refused.organization.as_ref() == Some(name))
+                filter.organization.is_none_or(|asked| organization_of(refusal) == Some(asked))
+                    && filter.reason.as_ref().is_none_or(|reason| refusal.reason == *reason)
                     && filter.computer.is_none_or(|computer| refusal.computer == Some(computer))
                     && filter.since.is_none_or(|since| refusal.at >= since)
-                    && after.is_none_or(|after| (refusal.at, refused.number) < after)
+                    && after.is_none_or(|after| refused.cursor() < after)
             })
             .collect();
         fitting.sort_by_key(|refused| Reverse((refused.refusal.at, refused.number)));
         fitting.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(fitting)
+    }
+
+    async fn count(
+        &self,
+        organization: Option<OrganizationId>,
+        since: Timestamp,
+    ) -> Result<Vec<ReasonCount>, StoreError> {
+        let state = self.working()?;
+        let mut counts: BTreeMap<&str, ReasonCount> = BTreeMap::new();
+        for (_, refusal) in &state.refusals.kept {
+            let is_own = organization.is_none_or(|asked| organization_of(refusal) == Some(asked));
+            if is_own && refusal.at >= since {
+                let none = || ReasonCount { reason: refusal.reason.clone(), count: 0, last: refusal.at };
+                let counted = counts.entry(&refusal.reason).or_insert_with(none);
+                counted.count += 1;
+                counted.last = counted.last.max(refusal.at);
+            }
+        }
+        let mut counts: Vec<ReasonCount> = counts.into_values().collect();
+        counts.sort_by_key(|counted| Reverse(counted.count));
+        Ok(counts)
+    }
+
+    async fn computers(
+        &self,
+        guids: &[ComputerGuid],
+        serial_numbers: &[Folded],
+    ) -> Result<Vec<RefusedComputer>, StoreError> {
+        let fleet = &self.working()?.fleet;
+        let all = fleet.computers.iter().map(|(guid, computer)| RefusedComputer {
+            guid: *guid,
+            organization: computer.organization,
+            organization_name: fleet.organization_name(computer.organization),
+            name: computer.name.clone(),
+            serial_number: computer.serial_number.as_deref().map(Folded::of),
+            is_retired: fleet.is_retired(computer.organization, FleetRecord::Computer(*guid)),
+        });
+        let is_asked_for = |computer: &RefusedComputer| {
+            let has_number = |number: &Folded| serial_numbers.contains(number);
+            guids.contains(&computer.guid) || computer.serial_number.as_ref().is_some_and(has_number)
+        };
+        Ok(all.filter(is_asked_for).collect())
+    }
+}
+
+/// The caller's organization, or that of the computer that was named.
+fn organization_of(refusal: &NewRefusal) -> Option<OrganizationId> {
+    match refusal.owner {
+        Owner::Organization(id) => Some(id),
+        Owner::Address(_) => refusal.named,
     }
 }

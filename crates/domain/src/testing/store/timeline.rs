@@ -86,8 +86,8 @@ fn of_device(state: &State, organization: OrganizationId, guid: DeviceGuid) -> V
 }
 
 fn logged(state: &State, organization: OrganizationId, is_wanted: impl Fn(&NewLogEntry) -> bool) -> Vec<TimelineEvent> {
-    let own = (1..).zip(&state.logs).filter(|(_, (owner, entry))| *owner == organization && is_wanted(entry));
-    let logged = own.map(|(id, (_, entry))| {
+    let own = state.logs.iter().filter(|(owner, entry)| *owner == organization && is_wanted(entry));
+    let logged = own.map(|(_, entry)| {
         let details = TimelineDetails::LogEntry {
             log_type: entry.log_type,
             description: cut(&entry.description, TimelineDetails::MAX_TEXT),
@@ -95,7 +95,7 @@ fn logged(state: &State, organization: OrganizationId, is_wanted: impl Fn(&NewLo
             source: entry.source.clone(),
             version: entry.version.clone(),
         };
-        event(entry.received, EventId::LogEntry(id), details)
+        event(entry.received, EventId::LogEntry(entry.number.0), details)
     });
     logged.collect()
 }

@@ -40,6 +40,7 @@ fn every_filter_is_handed_on() {
         from: Timestamp::parse("2026-01-01T00:00:00Z"),
         to: Timestamp::parse("2026-01-02T00:00:00Z"),
         log_type: Some(LogType::Log),
+        search: None,
     };
     assert_eq!(of(&body).unwrap(), filter);
     assert_eq!(read(r#"{"Version":7.10}"#).unwrap().version, Some(Pattern::new("7.10")), "decision R5");

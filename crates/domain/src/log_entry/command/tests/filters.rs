@@ -137,6 +137,7 @@ proptest! {
             from,
             to: None,
             log_type,
+            search: None,
         };
         let filter = LogFilter::new(input);
         if meant == LogFilter::default() {

@@ -1,0 +1,5 @@
+//! The log as operators see it: pages, whole lists, and what arrives.
+
+mod service;
+
+pub use service::{LogQuery, OperatorLogEntry, OperatorLogService, OrganizationNames};
