@@ -5,6 +5,7 @@ use crate::convert::Owner;
 use crate::crash_report::find;
 use crate::entity::crash_report::{Column, Entity, Model};
 use crate::entity::{computer, crash_analysis, crash_part};
+use crate::text_head::is_text;
 use async_trait::async_trait;
 use domain::caller::OrganizationId;
 use domain::crash_group::CrashGroupId;
@@ -134,7 +135,7 @@ fn select(
         select.and_where(report(Column::ComputerGuid).eq(computer.as_uuid()));
     }
     if let Some(version) = &filter.version {
-        select.and_where(report(Column::ApplicationVersion).eq(version.as_str()));
+        select.and_where(is_text("application_version", version));
     }
     if let Some(from) = filter.from {
         select.and_where(time.clone().gte(from.as_micros()));

@@ -18,8 +18,12 @@ pub(crate) struct Link {
 }
 
 /// The pages of the navigation, in its order. A page joins by its line here.
-pub(crate) const NAVIGATION: &[Link] =
-    &[Link { path: "", name: "Account" }, Link { path: "resources", name: "Resources" }];
+pub(crate) const NAVIGATION: &[Link] = &[
+    Link { path: "", name: "Account" },
+    Link { path: "crashes", name: "Crashes" },
+    Link { path: "resources", name: "Resources" },
+    Link { path: "computers", name: "Computers" },
+];
 
 /// The frame of a page.
 pub(crate) struct Layout {

@@ -6,6 +6,9 @@
 
 mod account;
 mod assets;
+mod choices;
+mod computers;
+mod crashes;
 mod errors;
 mod form;
 mod format;
@@ -14,9 +17,13 @@ mod layout;
 mod link;
 mod resources;
 mod routes;
+mod search;
 mod services;
 mod setup;
 mod sign_in;
+mod sparkline;
+mod timeline;
+mod xml;
 
 pub use routes::configure;
 pub use services::{Services, Settings, setup_url};

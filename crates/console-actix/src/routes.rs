@@ -4,7 +4,7 @@ use crate::errors::error_page;
 use crate::headers::secure;
 use crate::services::{Services, Settings};
 use crate::sign_in::to_sign_in;
-use crate::{account, assets, resources, setup, sign_in};
+use crate::{account, assets, computers, crashes, resources, search, setup, sign_in};
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::guard::{Any, Get, Head};
@@ -54,6 +54,8 @@ pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Set
                     resource("/assets/{digest}/{name}", READ).route(open("console_asset", get().to(assets::asset))),
                 )
                 .configure(add_resources)
+                .configure(add_crashes)
+                .configure(add_look_up)
                 .default_service(web::to(not_found))
                 .wrap(from_fn(as_page))
                 .wrap(from_fn(secure)),
@@ -73,6 +75,31 @@ fn add_resources(config: &mut ServiceConfig) {
             resource(&format!("{one}/preview"), READ)
                 .route(page("console_resource_preview", get().to(resources::preview))),
         );
+}
+
+fn add_crashes(config: &mut ServiceConfig) {
+    let change = web::post().to(crashes::change);
+    config
+        .service(resource("/crashes", READ).route(page("console_crashes", get().to(crashes::list))))
+        .service(
+            resource("/crashes/{id}", FORM)
+                .route(page("console_crash", get().to(crashes::show_group)))
+                .route(page_for(Access::Admin, "console_change_crash", change)),
+        )
+        .service(
+            resource("/crash-reports/{id}", READ).route(page("console_crash_report", get().to(crashes::show_report))),
+        )
+        .service(
+            resource("/crash-reports/{id}/parts/{number}", READ)
+                .route(page("console_crash_part", get().to(crashes::part))),
+        );
+}
+
+fn add_look_up(config: &mut ServiceConfig) {
+    config
+        .service(resource("/computers", READ).route(page("console_computers", get().to(computers::list))))
+        .service(resource("/computers/{guid}", READ).route(page("console_computer", get().to(computers::show))))
+        .service(resource("/search", READ).route(page("console_search", get().to(search::find))));
 }
 
 /// A page for every operator who is signed in; others get to the sign-in.

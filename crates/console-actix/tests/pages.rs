@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "pages/crashes.rs"]
+mod crashes;
 #[path = "pages/resources.rs"]
 mod resources;
 mod support;

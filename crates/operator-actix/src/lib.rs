@@ -6,7 +6,11 @@
 
 mod audit;
 pub mod authenticate;
+mod body;
+pub mod computers;
 pub mod cookie;
+pub mod crash_groups;
+pub mod crash_reports;
 pub mod download;
 pub mod error;
 mod me;
@@ -18,8 +22,10 @@ pub mod query;
 mod resources;
 mod routes;
 pub mod same_origin;
+mod search;
 mod services;
 mod time;
+mod timeline;
 mod tokens;
 
 pub use routes::configure;

@@ -2,7 +2,7 @@
 //! of them, and what all operations have in common.
 
 use crate::error::ProblemBody;
-use crate::{audit, me, operators, organizations, resources, tokens};
+use crate::{audit, computers, crash_groups, crash_reports, me, operators, organizations, resources, search, tokens};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi as Document, Server};
 use utoipa::{IntoResponses, Modify, OpenApi};
@@ -24,8 +24,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         resources::icc,
         operators::list,
         tokens::list,
-        audit::list
-    ),
+         audit::list, crash_groups::list, crash_groups::find, crash_groups::change, crash_reports::list, crash_reports::find, crash_reports::part, computers::list, computers::find, computers::timeline, search::find),
     components(schemas(ProblemBody)),
     security(("token" = []), ("session" = [])),
     modifiers(&Credentials)

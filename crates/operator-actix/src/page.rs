@@ -15,9 +15,9 @@ const MAX_LIMIT: u64 = 500;
 pub struct PageQuery {
     /// Items of the page, at most.
     #[param(value_type = Option<u16>, minimum = 1, maximum = 500, default = 50)]
-    limit: Option<String>,
+    pub limit: Option<String>,
     /// `next` of the page before. It stays valid while items come and go.
-    cursor: Option<String>,
+    pub cursor: Option<String>,
 }
 
 impl PageQuery {

@@ -23,3 +23,9 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
         ready(read.map(|query| Self(query.into_inner())).map_err(|error| unreadable(error).into()))
     }
 }
+
+/// A member of a query; forms send empty ones where nothing is asked for.
+#[must_use]
+pub fn given(text: &Option<String>) -> Option<&str> {
+    text.as_deref().map(str::trim).filter(|text| !text.is_empty())
+}

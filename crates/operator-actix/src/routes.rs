@@ -3,7 +3,9 @@
 use crate::authenticate::{Access, requires};
 use crate::error::{Problem, log_problem};
 use crate::services::{Services, Settings};
-use crate::{audit, me, openapi, operators, organizations, resources, tokens};
+use crate::{
+    audit, computers, crash_groups, crash_reports, me, openapi, operators, organizations, resources, search, tokens,
+};
 use actix_web::guard::{Any, Get, Head};
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use actix_web::middleware::from_fn;
@@ -13,6 +15,9 @@ use std::future::ready;
 
 /// The methods of a read-only path, for the header `Allow`.
 const READ: &str = "GET, HEAD";
+
+/// The methods of a record that is changed.
+const CHANGE: &str = "GET, HEAD, PATCH";
 
 /// Adds the routes of the operator API.
 pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Settings) {
@@ -45,7 +50,9 @@ fn v1() -> Scope {
         )))
         .service(resource("/tokens", READ).route(requires(Access::Admin, "list_tokens", get().to(tokens::list))))
         .service(resource("/audit", READ).route(requires(Access::Admin, "list_audit", get().to(audit::list))))
+        .configure(add_crashes)
         .configure(add_resources)
+        .configure(add_look_up)
         .default_service(web::to(not_found))
 }
 
@@ -60,6 +67,37 @@ fn add_resources(config: &mut ServiceConfig) {
         )
         .service(resource(&format!("{one}/holders"), READ).route(viewer("list_holders", get().to(resources::holders))))
         .service(resource(&format!("{one}/icc"), READ).route(viewer("resource_icc", get().to(resources::icc))));
+}
+
+fn add_crashes(config: &mut ServiceConfig) {
+    let viewer = |operation, route| requires(Access::Viewer, operation, route);
+    config
+        .service(resource("/crash-groups", READ).route(viewer("list_crash_groups", get().to(crash_groups::list))))
+        .service(
+            resource("/crash-groups/{id}", CHANGE)
+                .route(viewer("find_crash_group", get().to(crash_groups::find)))
+                .route(requires(Access::Admin, "change_crash_group", web::patch().to(crash_groups::change))),
+        )
+        .service(resource("/crash-reports", READ).route(viewer("list_crash_reports", get().to(crash_reports::list))))
+        .service(
+            resource("/crash-reports/{id}", READ).route(viewer("find_crash_report", get().to(crash_reports::find))),
+        )
+        .service(
+            resource("/crash-reports/{id}/parts/{number}", READ)
+                .route(viewer("get_crash_report_part", get().to(crash_reports::part))),
+        );
+}
+
+fn add_look_up(config: &mut ServiceConfig) {
+    let viewer = |operation, route| requires(Access::Viewer, operation, route);
+    config
+        .service(resource("/computers", READ).route(viewer("list_computers", get().to(computers::list))))
+        .service(resource("/computers/{guid}", READ).route(viewer("find_computer", get().to(computers::find))))
+        .service(
+            resource("/computers/{guid}/timeline", READ)
+                .route(viewer("computer_timeline", get().to(computers::timeline))),
+        )
+        .service(resource("/search", READ).route(viewer("search", get().to(search::find))));
 }
 
 /// A resource that responds to all other methods with 405 and the header `Allow`.

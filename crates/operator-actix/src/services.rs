@@ -2,8 +2,12 @@
 
 use actix_web::web::{Data, ServiceConfig};
 use domain::audit::AuditService;
+use domain::computer::ComputerService;
+use domain::crash_group::CrashGroupService;
+use domain::crash_report::CrashReportReader;
 use domain::operator::{OperatorService, OrganizationList};
 use domain::resource_catalog::ResourceCatalogService;
+use domain::search::SearchService;
 use domain::session::SessionService;
 use domain::token::TokenService;
 use std::sync::Arc;
@@ -16,6 +20,10 @@ pub struct Services {
     pub operators: Arc<OperatorService>,
     pub organizations: Arc<OrganizationList>,
     pub audit: Arc<AuditService>,
+    pub crash_groups: Arc<CrashGroupService>,
+    pub crash_reports: Arc<CrashReportReader>,
+    pub computers: Arc<ComputerService>,
+    pub search: Arc<SearchService>,
     pub resources: Arc<ResourceCatalogService>,
 }
 
@@ -28,6 +36,10 @@ impl Services {
             .app_data(Data::from(Arc::clone(&self.operators)))
             .app_data(Data::from(Arc::clone(&self.organizations)))
             .app_data(Data::from(Arc::clone(&self.audit)))
+            .app_data(Data::from(Arc::clone(&self.crash_groups)))
+            .app_data(Data::from(Arc::clone(&self.crash_reports)))
+            .app_data(Data::from(Arc::clone(&self.computers)))
+            .app_data(Data::from(Arc::clone(&self.search)))
             .app_data(Data::from(Arc::clone(&self.resources)));
     }
 }

@@ -14,8 +14,10 @@ use domain::access::{AccessService, KeyUses};
 use domain::audit::AuditService;
 use domain::blob::{BlobStore, Uploads};
 use domain::clock::{Clock, IdSource};
+use domain::computer::{ComputerService, ComputerSources};
 use domain::crash_analysis::CrashAnalysisService;
-use domain::crash_report::CrashReportService;
+use domain::crash_group::CrashGroupService;
+use domain::crash_report::{CrashReportReader, CrashReportService, ReportSources};
 use domain::device_status::DeviceStatusService;
 use domain::error::error_chain;
 use domain::fleet::{FleetAuthor, FleetDirectory, FleetService};
@@ -24,6 +26,7 @@ use domain::operator::{Actor, OperatorService, OrganizationList, PasswordHasher,
 use domain::resource::ResourceService;
 use domain::resource_catalog::ResourceCatalogService;
 use domain::retention::{RetentionPolicy, RetentionService};
+use domain::search::SearchService;
 use domain::session::SessionService;
 use domain::token::TokenService;
 use http_actix::{Readiness, Services};
@@ -195,12 +198,21 @@ pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>)
     let (operators, audit) = (Arc::new(database.operators()), Arc::new(database.audit()));
     let hasher: Arc<dyn PasswordHasher> = Arc::new(Argon2Hasher::new());
     let (sessions, hashing) = (Arc::new(database.sessions()), Arc::clone(&hasher));
+    let organizations = Arc::new(OrganizationList::new(Arc::new(database.inspection())));
     OperatorServices {
         sessions: Arc::new(SessionService::new(sessions, operators.clone(), audit.clone(), hashing, clock(), ids())),
         tokens: Arc::new(tokens(database)),
         operators: Arc::new(OperatorService::new(operators, hasher, clock(), ids())),
-        organizations: Arc::new(OrganizationList::new(Arc::new(database.inspection()))),
+        organizations: Arc::clone(&organizations),
         audit: Arc::new(AuditService::new(audit)),
+        crash_groups: Arc::new(CrashGroupService::new(
+            Arc::new(database.crash_groups()),
+            Arc::clone(&organizations),
+            clock(),
+        )),
+        crash_reports: Arc::new(CrashReportReader::new(report_sources(database, blobs), Arc::clone(&organizations))),
+        computers: Arc::new(ComputerService::new(computer_sources(database), Arc::clone(&organizations))),
+        search: Arc::new(SearchService::new(Arc::new(database.search()), organizations)),
         resources: Arc::new(resource_catalog(database, blobs)),
     }
 }
@@ -214,6 +226,27 @@ fn resource_catalog(database: &Database, blobs: &Arc<dyn BlobStore>) -> Resource
         inspection: Arc::new(database.inspection()),
         blobs: Arc::clone(blobs),
         profiles: Arc::new(IccReader::default()),
+    }
+}
+
+/// What crash reports are read from.
+fn report_sources(database: &Database, blobs: &Arc<dyn BlobStore>) -> ReportSources {
+    ReportSources {
+        archive: Arc::new(database.crash_archive()),
+        analyses: Arc::new(database.crash_analyses()),
+        inspection: Arc::new(database.inspection()),
+        blobs: Arc::clone(blobs),
+    }
+}
+
+/// What is known of computers.
+fn computer_sources(database: &Database) -> ComputerSources {
+    ComputerSources {
+        computers: Arc::new(database.computers()),
+        refusals: Arc::new(database.refusals()),
+        activity: Arc::new(database.activity()),
+        groups: Arc::new(database.crash_groups()),
+        timeline: Arc::new(database.timeline()),
     }
 }
 

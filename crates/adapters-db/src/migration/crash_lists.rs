@@ -29,6 +29,8 @@ impl MigrationTrait for CrashLists {
         for sql in [
             format!("CREATE INDEX computer_by_name ON computer (organization_id, {name}, guid)"),
             format!("CREATE INDEX computer_anywhere ON computer ({name}, guid)"),
+            "CREATE INDEX crash_report_of_version ON crash_report (substr(application_version, 1, 128), received_at, id)"
+                .to_owned(),
             "CREATE INDEX refusal_of_request ON refusal (substr(request_id, 1, 128))".to_owned(),
         ] {
             manager.get_connection().execute_unprepared(&sql).await?;
@@ -46,7 +48,5 @@ fn indexes() -> Vec<IndexCreateStatement> {
         group("crash_group_by_reports").col("organization_id").col("reports").col("id").take(),
         group("crash_group_anywhere_by_reports").col("reports").col("id").take(),
         index("crash_report", "crash_report_anywhere").col("received_at").col("id").take(),
-        // An ApplicationVersion is short (decision A7).
-        index("crash_report", "crash_report_of_version").col("application_version").col("received_at").col("id").take(),
     ]
 }

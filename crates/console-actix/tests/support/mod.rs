@@ -9,6 +9,9 @@ use console_actix::{Services, Settings};
 use domain::access::Throttle;
 use domain::audit::AuditService;
 use domain::caller::OrganizationId;
+use domain::computer::{ComputerService, ComputerSources};
+use domain::crash_group::CrashGroupService;
+use domain::crash_report::{CrashReportReader, ReportSources};
 use domain::fleet::FleetRegistry;
 use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts, ProfileTag};
 use domain::inspection::InspectionRepository;
@@ -18,6 +21,7 @@ use domain::operator::{
 };
 use domain::resource::{NewResource, ResourceRepository, StoredContent};
 use domain::resource_catalog::ResourceCatalogService;
+use domain::search::SearchService;
 use domain::session::SessionService;
 use domain::testing::{
     CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, a_blob_key, a_fleet, a_meta, a_resource, at,
@@ -72,11 +76,33 @@ impl World {
             ids.clone(),
         ));
         let setup = Arc::new(SetupService::new(shared.clone(), hasher.clone(), ticks.clone(), ids.clone()));
+        let organizations = Arc::new(OrganizationList::new(shared.clone()));
         let operators = operator_actix::Services {
             sessions: Arc::clone(&sessions),
             tokens: Arc::new(TokenService::new(shared.clone(), shared.clone(), ticks.clone(), ids.clone())),
-            operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks, ids)),
-            organizations: Arc::new(OrganizationList::new(shared.clone())),
+            operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks.clone(), ids)),
+            crash_groups: Arc::new(CrashGroupService::new(shared.clone(), Arc::clone(&organizations), ticks.clone())),
+            crash_reports: Arc::new(CrashReportReader::new(
+                ReportSources {
+                    archive: shared.clone(),
+                    analyses: shared.clone(),
+                    inspection: shared.clone(),
+                    blobs: Arc::new(blobs.clone()),
+                },
+                Arc::clone(&organizations),
+            )),
+            computers: Arc::new(ComputerService::new(
+                ComputerSources {
+                    computers: shared.clone(),
+                    refusals: shared.clone(),
+                    activity: shared.clone(),
+                    groups: shared.clone(),
+                    timeline: shared.clone(),
+                },
+                Arc::clone(&organizations),
+            )),
+            search: Arc::new(SearchService::new(shared.clone(), Arc::clone(&organizations))),
+            organizations,
             audit: Arc::new(AuditService::new(shared.clone())),
             resources: Arc::new(ResourceCatalogService {
                 catalog: shared.clone(),

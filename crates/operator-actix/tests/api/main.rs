@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod crashes;
+mod lookup;
 mod matrix;
 mod resources;
 mod support;

@@ -8,6 +8,10 @@ use actix_web::web::Data;
 use domain::access::Throttle;
 use domain::audit::AuditService;
 use domain::caller::OrganizationId;
+use domain::computer::{ComputerService, ComputerSources};
+use domain::crash_analysis::{CrashAnalysis, CrashAnalysisRepository};
+use domain::crash_group::{CrashGroupId, CrashGroupService};
+use domain::crash_report::{CrashReportReader, CrashReportRepository, NewCrashReport, ReportSources};
 use domain::fleet::FleetRegistry;
 use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts};
 use domain::inspection::InspectionRepository;
@@ -15,18 +19,22 @@ use domain::limits::Limits;
 use domain::operator::{Actor, AddOperator, OperatorName, OperatorService, OrganizationList, Role};
 use domain::resource::{NewResource, ResourceRepository, StoredContent};
 use domain::resource_catalog::ResourceCatalogService;
+use domain::search::SearchService;
 use domain::session::{SESSION_IDLE, SESSION_LIFETIME, SessionService, SignIn};
 use domain::testing::{
-    ACME, CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, ZENITH, a_blob_key, a_fleet, a_meta,
-    a_resource, at, resource_guid,
+    ACME, CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, ZENITH, a_blob_key, a_crash_report,
+    a_fleet, a_meta, a_resource, acme_records, at, numbered, resource_guid, zenith_records,
 };
 use domain::token::{IssueToken, TokenService};
 use http_actix::{UploadBounds, UploadLimit};
 use operator_actix::{Services, Settings};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The signature of the crash reports.
+pub(crate) const SIGNATURE: &str = "Spooler::render";
 
 /// Who calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,6 +100,7 @@ impl World {
         store.by(domain::contract::fleet_author()).apply(&a_fleet(), &[], at(0)).await.unwrap();
         let blobs = InMemoryBlobs::default();
         let (shared, hasher, ticks) = (Arc::new(store.clone()), Arc::new(PlainHasher), Arc::new(clock.clone()));
+        let organizations = Arc::new(OrganizationList::new(shared.clone()));
         let services = Services {
             sessions: Arc::new(SessionService::new(
                 shared.clone(),
@@ -102,8 +111,29 @@ impl World {
                 ids.clone(),
             )),
             tokens: Arc::new(TokenService::new(shared.clone(), shared.clone(), ticks.clone(), ids.clone())),
-            operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks, ids)),
-            organizations: Arc::new(OrganizationList::new(shared.clone())),
+            operators: Arc::new(OperatorService::new(shared.clone(), hasher, ticks.clone(), ids)),
+            crash_groups: Arc::new(CrashGroupService::new(shared.clone(), Arc::clone(&organizations), ticks.clone())),
+            crash_reports: Arc::new(CrashReportReader::new(
+                ReportSources {
+                    archive: shared.clone(),
+                    analyses: shared.clone(),
+                    inspection: shared.clone(),
+                    blobs: Arc::new(blobs.clone()),
+                },
+                Arc::clone(&organizations),
+            )),
+            computers: Arc::new(ComputerService::new(
+                ComputerSources {
+                    computers: shared.clone(),
+                    refusals: shared.clone(),
+                    activity: shared.clone(),
+                    groups: shared.clone(),
+                    timeline: shared.clone(),
+                },
+                Arc::clone(&organizations),
+            )),
+            search: Arc::new(SearchService::new(shared.clone(), Arc::clone(&organizations))),
+            organizations,
             audit: Arc::new(AuditService::new(shared.clone())),
             resources: Arc::new(ResourceCatalogService {
                 catalog: shared.clone(),
@@ -116,6 +146,7 @@ impl World {
         };
         let mut world = Self { store, blobs, services, clock, credentials: HashMap::new() };
         world.fill().await;
+        world.fill_crashes().await;
         for organization in world.store.organizations(None).await.unwrap() {
             let (number, name) = if organization.name == ACME { (1, "Acme profile") } else { (2, "Zenith profile") };
             world.add_resource(organization.id, number, name, &profile()).await;
@@ -132,13 +163,54 @@ impl World {
         self.store.store(organization, resource, at(0)).await.unwrap();
     }
 
+    /// The body of a change that can be made to every example.
+    fn change(path: &str) -> Option<Value> {
+        path.contains("/crash-groups/").then(|| json!({ "state": "acknowledged" }))
+    }
+
+    /// A crash report of the computer of each organization, analyzed.
+    async fn fill_crashes(&self) {
+        for organization in self.store.organizations(None).await.unwrap() {
+            let is_acme = organization.name == ACME;
+            let (number, records) = if is_acme { (101, acme_records()) } else { (102, zenith_records()) };
+            let report = NewCrashReport { computer: Some(records.computer), ..a_crash_report(number) };
+            self.blobs.put(&report.parts[0].key, b"00 ntdll!RtlRaiseException\n01 rip!Spooler::render\n".to_vec());
+            let analysis = CrashAnalysis {
+                report: report.id,
+                algorithm: 1,
+                signature: Ok(SIGNATURE.to_owned()),
+                dump: None,
+                analyzed: at(0),
+            };
+            CrashReportRepository::add(&self.store, organization.id, report).await.unwrap();
+            CrashAnalysisRepository::record(&self.store, analysis).await.unwrap();
+        }
+    }
+
+    /// Changes a record with this body.
+    pub(crate) async fn patch(&self, path: &str, who: Who, headers: &[(&'static str, &str)], body: &Value) -> Answer {
+        let credential = self.credentials.get(&who).map(|(name, value)| (*name, value.as_str()));
+        let headers = headers.iter().copied().chain([("sec-fetch-site", "same-origin")]).chain(credential);
+        let headers: Vec<_> = headers.collect();
+        self.send("PATCH", &format!("/api/operator/v1{path}"), &headers, Some(body)).await
+    }
+
     /// A path of the OpenAPI document whose parameters name a record of this organization.
     pub(crate) fn example(path: &str, organization: &str) -> String {
         let is_acme = organization == ACME;
+        let records = if is_acme { acme_records() } else { zenith_records() };
         let guid = match path.split('/').nth(1) {
             Some("resources") => resource_guid(if is_acme { 1 } else { 2 }).to_string(),
+            Some("computers") => records.computer.to_string(),
+            Some("crash-reports") => numbered(if is_acme { 101 } else { 102 }).to_string(),
+            // It follows from organization, application and signature.
+            Some("crash-groups") => {
+                let owner = OrganizationId(if is_acme { 1 } else { 2 });
+                CrashGroupId::of(owner, Some("Rip"), SIGNATURE).to_string()
+            }
             _ => String::new(),
         };
+        let path = path.replace("{id}", &guid).replace("{number}", "1");
         path.replace("{organization}", &organization.replace(' ', "%20")).replace("{guid}", &guid)
     }
 
@@ -212,7 +284,13 @@ impl World {
         self.raw(method, &format!("/api/operator/v1{path}"), &headers).await
     }
 
+    /// Calls any path; a change with a body that suits it.
     pub(crate) async fn raw(&self, method: &str, path: &str, headers: &[(&'static str, &str)]) -> Answer {
+        let body = if method == "PATCH" { Self::change(path) } else { None };
+        self.send(method, path, headers, body.as_ref()).await
+    }
+
+    async fn send(&self, method: &str, path: &str, headers: &[(&'static str, &str)], body: Option<&Value>) -> Answer {
         let settings = Settings { base_path: String::new() };
         let app = App::new()
             .app_data(Data::new(http_settings(&self.clock)))
@@ -221,6 +299,9 @@ impl World {
         let mut request = TestRequest::default().method(Method::from_bytes(method.as_bytes()).unwrap()).uri(path);
         for header in headers {
             request = request.insert_header(*header);
+        }
+        if let Some(body) = body {
+            request = request.set_json(body);
         }
         let response = call_service(&app, request.to_request()).await;
         let (status, headers) = (response.status(), response.headers().clone());
