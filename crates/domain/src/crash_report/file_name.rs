@@ -26,16 +26,16 @@ mod tests {
 
     #[test]
     fn a_part_is_called_by_the_last_piece_of_its_name_or_by_its_role() {
-        let named = |name: Option<&str>, role: PartRole| {
+        let wish = |name: Option<&str>, role: PartRole| {
             let part = a_crash_report(1).parts.remove(0);
             file_name(3, &CrashPart { file_name: name.map(str::to_owned), role, ..part })
         };
         for (sent, expected) in [("C:\\Users\\ann\\rip.dmp", "rip.dmp"), ("/etc/passwd", "passwd"), ("a/ ", "dump.dmp")]
         {
-            assert_eq!(named(Some(sent), PartRole::Dump), expected, "{sent:?}");
+            assert_eq!(wish(Some(sent), PartRole::Dump), expected, "{sent:?}");
         }
         let roles = [PartRole::CallStack, PartRole::Xml, PartRole::Dump, PartRole::Attachment];
-        let names = ["CallStack.txt", "report.xml", "dump.dmp", "attachment-3.bin"];
-        assert_eq!(roles.map(|role| named(None, role)), names);
+        let expected = ["CallStack.txt", "report.xml", "dump.dmp", "attachment-3.bin"];
+        assert_eq!(roles.map(|role| wish(None, role)), expected);
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::blob::{BlobKey, BlobKind};
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
-use crate::crash_group::{CrashGroupRepository, GroupFilter};
+use crate::crash_group::{CrashGroupRepository, GroupFilter, GroupSort};
 use crate::crash_report::{CrashReportRepository, NewCrashReport};
 use crate::minidump::{MockDumpReader, Place};
 use crate::testing::{FixedClock, InMemoryBlobs, InMemoryStore, a_crash_report, numbered};
@@ -46,8 +46,16 @@ impl Scene {
     }
 
     async fn signatures(&self) -> Vec<(String, u64)> {
-        let groups =
-            CrashGroupRepository::page(&self.store, &[ACME], &GroupFilter::default(), None, 100).await.unwrap();
+        let groups = CrashGroupRepository::page(
+            &self.store,
+            Some(ACME),
+            &GroupFilter::default(),
+            GroupSort::LastSeen,
+            None,
+            100,
+        )
+        .await
+        .unwrap();
         groups.into_iter().map(|found| (found.group.signature, found.group.reports)).collect()
     }
 }
