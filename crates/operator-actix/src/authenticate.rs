@@ -8,7 +8,8 @@ use actix_web::http::header::AUTHORIZATION;
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::Data;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest, Route};
-use domain::operator::{Actor, OperatorError, Role, Scope, SignedIn};
+use domain::error::error_chain;
+use domain::operator::{Actor, OperatorError, Role, Scope, SignedIn, SignedInBy};
 use domain::session::SessionService;
 use domain::token::TokenService;
 use http_actix::RequestInfo;
@@ -102,6 +103,20 @@ pub async fn find_caller(request: &HttpRequest) -> Result<Option<Caller>, Proble
     };
     let address = RequestInfo::of(request).client.map(|client| client.to_string());
     Ok(found.map(|signed_in| Caller { actor: signed_in.actor(address), signed_in }))
+}
+
+/// Whether the session or the token of a request that lasts is still valid. It counts as no request of the session. Where
+/// that can't be found out, it is not.
+pub(crate) async fn is_still_signed_in(request: &HttpRequest, signed_in: &SignedIn) -> bool {
+    let operator = &signed_in.operator;
+    let found = match &signed_in.by {
+        SignedInBy::Session { digest, .. } => service::<SessionService>(request).is_valid(*digest, operator).await,
+        SignedInBy::Token { id, .. } => service::<TokenService>(request).is_valid(*id, operator).await,
+    };
+    found.unwrap_or_else(|error| {
+        tracing::error!(cause = error_chain(&error), "cannot find out whether an operator is still signed in");
+        false
+    })
 }
 
 /// The token of `Bearer plt_…`; the scheme is read without case.

@@ -2,7 +2,10 @@
 //! of them, and what all operations have in common.
 
 use crate::error::ProblemBody;
-use crate::{audit, computers, crash_groups, crash_reports, me, operators, organizations, resources, search, tokens};
+use crate::{
+    audit, computers, crash_groups, crash_reports, logs, me, operators, organizations, refusals, resources, search,
+    tokens,
+};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi as Document, Server};
 use utoipa::{IntoResponses, Modify, OpenApi};
@@ -17,6 +20,9 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     paths(
         me::me,
         organizations::list,
+        logs::list,
+        logs::stream::follow,
+        refusals::list,
         resources::list,
         resources::show,
         resources::content,

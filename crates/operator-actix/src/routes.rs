@@ -4,7 +4,8 @@ use crate::authenticate::{Access, requires};
 use crate::error::{Problem, log_problem};
 use crate::services::{Services, Settings};
 use crate::{
-    audit, computers, crash_groups, crash_reports, me, openapi, operators, organizations, resources, search, tokens,
+    audit, computers, crash_groups, crash_reports, logs, me, openapi, operators, organizations, refusals, resources,
+    search, tokens,
 };
 use actix_web::guard::{Any, Get, Head};
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -49,6 +50,13 @@ fn v1() -> Scope {
             get().to(operators::list),
         )))
         .service(resource("/tokens", READ).route(requires(Access::Admin, "list_tokens", get().to(tokens::list))))
+        .service(resource("/logs", READ).route(requires(Access::Viewer, "list_logs_of_operator", get().to(logs::list))))
+        .service(resource("/logs/stream", READ).route(requires(
+            Access::Viewer,
+            "follow_logs",
+            get().to(logs::stream::follow),
+        )))
+        .service(resource("/refusals", READ).route(requires(Access::Viewer, "list_refusals", get().to(refusals::list))))
         .service(resource("/audit", READ).route(requires(Access::Admin, "list_audit", get().to(audit::list))))
         .configure(add_crashes)
         .configure(add_resources)

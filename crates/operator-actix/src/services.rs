@@ -1,11 +1,14 @@
 //! The use cases and the settings of the operator API.
 
+use crate::logs::LiveLog;
 use actix_web::web::{Data, ServiceConfig};
 use domain::audit::AuditService;
 use domain::computer::ComputerService;
 use domain::crash_group::CrashGroupService;
 use domain::crash_report::CrashReportReader;
 use domain::operator::{OperatorService, OrganizationList};
+use domain::operator_log::OperatorLogService;
+use domain::refusal::RefusalService;
 use domain::resource_catalog::ResourceCatalogService;
 use domain::search::SearchService;
 use domain::session::SessionService;
@@ -25,6 +28,9 @@ pub struct Services {
     pub computers: Arc<ComputerService>,
     pub search: Arc<SearchService>,
     pub resources: Arc<ResourceCatalogService>,
+    pub logs: Arc<OperatorLogService>,
+    pub live: Arc<LiveLog>,
+    pub refusals: Arc<RefusalService>,
 }
 
 impl Services {
@@ -40,7 +46,10 @@ impl Services {
             .app_data(Data::from(Arc::clone(&self.crash_reports)))
             .app_data(Data::from(Arc::clone(&self.computers)))
             .app_data(Data::from(Arc::clone(&self.search)))
-            .app_data(Data::from(Arc::clone(&self.resources)));
+            .app_data(Data::from(Arc::clone(&self.resources)))
+            .app_data(Data::from(Arc::clone(&self.logs)))
+            .app_data(Data::from(Arc::clone(&self.live)))
+            .app_data(Data::from(Arc::clone(&self.refusals)));
     }
 }
 

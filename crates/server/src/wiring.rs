@@ -23,6 +23,8 @@ use domain::error::error_chain;
 use domain::fleet::{FleetAuthor, FleetDirectory, FleetService};
 use domain::log_entry::LogService;
 use domain::operator::{Actor, OperatorService, OrganizationList, PasswordHasher, SetupService};
+use domain::operator_log::OperatorLogService;
+use domain::refusal::RefusalService;
 use domain::resource::ResourceService;
 use domain::resource_catalog::ResourceCatalogService;
 use domain::retention::{RetentionPolicy, RetentionService};
@@ -31,6 +33,7 @@ use domain::session::SessionService;
 use domain::token::TokenService;
 use http_actix::{Readiness, Services};
 use operator_actix::Services as OperatorServices;
+use operator_actix::logs::LiveLog;
 use secrecy::ExposeSecret;
 use std::error::Error;
 use std::future::Future;
@@ -197,6 +200,7 @@ pub(crate) fn tokens(database: &Database) -> TokenService {
 pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>) -> OperatorServices {
     let (operators, audit) = (Arc::new(database.operators()), Arc::new(database.audit()));
     let hasher: Arc<dyn PasswordHasher> = Arc::new(Argon2Hasher::new());
+    let logs = Arc::new(OperatorLogService::new(Arc::new(database.inspection())));
     let (sessions, hashing) = (Arc::new(database.sessions()), Arc::clone(&hasher));
     let organizations = Arc::new(OrganizationList::new(Arc::new(database.inspection())));
     OperatorServices {
@@ -213,6 +217,9 @@ pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>)
         crash_reports: Arc::new(CrashReportReader::new(report_sources(database, blobs), Arc::clone(&organizations))),
         computers: Arc::new(ComputerService::new(computer_sources(database), Arc::clone(&organizations))),
         search: Arc::new(SearchService::new(Arc::new(database.search()), organizations)),
+        live: LiveLog::new(Arc::clone(&logs)),
+        logs,
+        refusals: Arc::new(RefusalService::new(Arc::new(database.refusals()), clock())),
         resources: Arc::new(resource_catalog(database, blobs)),
     }
 }

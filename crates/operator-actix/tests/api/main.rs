@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod crashes;
+mod logs;
 mod lookup;
 mod matrix;
+mod refusals;
 mod resources;
 mod support;
 

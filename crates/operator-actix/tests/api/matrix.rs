@@ -26,6 +26,9 @@ pub(crate) const ROUTES: &[(&str, &str, Access)] = &[
     ("GET", "/operators", Access::Admin),
     ("GET", "/tokens", Access::Admin),
     ("GET", "/audit", Access::Admin),
+    ("GET", "/logs", Access::Viewer),
+    ("GET", "/logs/stream", Access::Viewer),
+    ("GET", "/refusals", Access::Viewer),
 ];
 
 /// The organization that an operator sees, if only one.

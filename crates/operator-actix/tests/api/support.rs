@@ -1,10 +1,11 @@
 //! The operator API over an in-memory store, with operators of every kind.
 
 use actix_web::App;
-use actix_web::http::header::HeaderMap;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
-use actix_web::test::{TestRequest, call_service, init_service, read_body};
-use actix_web::web::Data;
+use actix_web::test::{TestRequest, call_service, init_service};
+use actix_web::web::{Bytes, Data};
 use domain::access::Throttle;
 use domain::audit::AuditService;
 use domain::caller::OrganizationId;
@@ -17,6 +18,8 @@ use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts};
 use domain::inspection::InspectionRepository;
 use domain::limits::Limits;
 use domain::operator::{Actor, AddOperator, OperatorName, OperatorService, OrganizationList, Role};
+use domain::operator_log::OperatorLogService;
+use domain::refusal::RefusalService;
 use domain::resource::{NewResource, ResourceRepository, StoredContent};
 use domain::resource_catalog::ResourceCatalogService;
 use domain::search::SearchService;
@@ -27,11 +30,14 @@ use domain::testing::{
 };
 use domain::token::{IssueToken, TokenService};
 use http_actix::{UploadBounds, UploadLimit};
+use operator_actix::logs::LiveLog;
 use operator_actix::{Services, Settings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// The signature of the crash reports.
 pub(crate) const SIGNATURE: &str = "Spooler::render";
@@ -80,9 +86,32 @@ impl Who {
 pub(crate) struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// Null where it is no JSON.
+    /// Null where there is none, and where it is no JSON.
     pub body: Value,
     pub bytes: Vec<u8>,
+    /// The whole body, of a stream what is there at once.
+    pub text: String,
+}
+
+/// A stream of events that is read as it comes. It has its own application.
+pub(crate) struct Events {
+    head: HeaderMap,
+    body: Pin<Box<BoxBody>>,
+}
+
+impl Events {
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.head
+    }
+
+    /// The next text; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        Some(String::from_utf8(self.bytes().await?.to_vec()).unwrap())
+    }
+
+    async fn bytes(&mut self) -> Option<Bytes> {
+        Some(std::future::poll_fn(|context| self.body.as_mut().poll_next(context)).await?.unwrap())
+    }
 }
 
 pub(crate) struct World {
@@ -101,6 +130,7 @@ impl World {
         let blobs = InMemoryBlobs::default();
         let (shared, hasher, ticks) = (Arc::new(store.clone()), Arc::new(PlainHasher), Arc::new(clock.clone()));
         let organizations = Arc::new(OrganizationList::new(shared.clone()));
+        let logs = Arc::new(OperatorLogService::new(shared.clone()));
         let services = Services {
             sessions: Arc::new(SessionService::new(
                 shared.clone(),
@@ -139,10 +169,13 @@ impl World {
                 catalog: shared.clone(),
                 resources: shared.clone(),
                 activity: shared.clone(),
-                inspection: shared,
+                inspection: shared.clone(),
                 blobs: Arc::new(blobs.clone()),
                 profiles: Arc::new(profiles()),
             }),
+            live: LiveLog::new(Arc::clone(&logs)),
+            logs,
+            refusals: Arc::new(RefusalService::new(shared, Arc::new(clock.clone()))),
         };
         let mut world = Self { store, blobs, services, clock, credentials: HashMap::new() };
         world.fill().await;
@@ -305,9 +338,49 @@ impl World {
         }
         let response = call_service(&app, request.to_request()).await;
         let (status, headers) = (response.status(), response.headers().clone());
-        let bytes = read_body(response).await.to_vec();
-        let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Answer { status, headers, body, bytes }
+        let is_stream = headers.get(CONTENT_TYPE).is_some_and(|value| value == "text/event-stream");
+        let mut events = Events { head: headers.clone(), body: Box::pin(response.into_body().boxed()) };
+        let mut bytes = Vec::new();
+        // What a stream has at once comes without a pause.
+        while let Ok(Some(part)) =
+            timeout(Duration::from_millis(if is_stream { 1 } else { 60_000 }), events.bytes()).await
+        {
+            bytes.extend_from_slice(&part);
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let body = if is_stream { Value::Array(Vec::new()) } else { serde_json::from_str(&text).unwrap_or_default() };
+        Answer { status, headers, body, bytes, text }
+    }
+
+    /// Calls a path below `/api/operator/v1` that answers events. The test pauses the time, so that none of them waits.
+    pub(crate) async fn stream(&self, path: &str, who: Who, headers: &[(&'static str, &str)]) -> Events {
+        let app = App::new().app_data(Data::new(http_settings(&self.clock))).configure(|config| {
+            operator_actix::configure(config, &self.services, &Settings { base_path: String::new() })
+        });
+        let app = init_service(app).await;
+        let mut request = TestRequest::get().uri(&format!("/api/operator/v1{path}"));
+        let credential = self.credentials.get(&who).map(|(name, value)| (*name, value.as_str()));
+        for header in headers.iter().copied().chain(credential) {
+            request = request.insert_header(header);
+        }
+        let response = call_service(&app, request.to_request()).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        Events { head: response.headers().clone(), body: Box::pin(response.into_body().boxed()) }
+    }
+
+    /// Removes the operators.
+    pub(crate) async fn end_all(&self) {
+        for name in ["viewer", "admin"] {
+            self.services.operators.remove(&Actor::command("root"), name).await.unwrap();
+        }
+    }
+
+    pub(crate) fn advance(&self, time: Duration) {
+        self.clock.advance(time);
+    }
+
+    pub(crate) fn close_streams(&self) {
+        self.services.live.close();
     }
 }
 

@@ -179,7 +179,15 @@ async fn serve(
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
     let handle = server.handle();
-    shutdown::drain(server.run(), || handle.stop(true), signals).await?;
+    let live = operators.map(|operators| operators.api.live);
+    let stop = || {
+        // Streams have no end of their own.
+        if let Some(live) = &live {
+            live.close();
+        }
+        handle.stop(true)
+    };
+    shutdown::drain(server.run(), stop, signals).await?;
     work.shutdown().await;
     activity::finish(&requests, &*seen).await;
     background::store_key_uses(&key_uses, &stores.database.fleet_registry()).await;
