@@ -20,9 +20,11 @@ pub(crate) struct Link {
 /// The pages of the navigation, in its order. A page joins by its line here.
 pub(crate) const NAVIGATION: &[Link] = &[
     Link { path: "", name: "Account" },
+    Link { path: "logs", name: "Logs" },
     Link { path: "crashes", name: "Crashes" },
     Link { path: "resources", name: "Resources" },
     Link { path: "computers", name: "Computers" },
+    Link { path: "refusals", name: "Refusals" },
 ];
 
 /// The frame of a page.

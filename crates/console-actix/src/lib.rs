@@ -15,6 +15,8 @@ mod format;
 mod headers;
 mod layout;
 mod link;
+mod logs;
+mod refusals;
 mod resources;
 mod routes;
 mod search;

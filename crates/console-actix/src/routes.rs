@@ -4,7 +4,7 @@ use crate::errors::error_page;
 use crate::headers::secure;
 use crate::services::{Services, Settings};
 use crate::sign_in::to_sign_in;
-use crate::{account, assets, computers, crashes, resources, search, setup, sign_in};
+use crate::{account, assets, computers, crashes, logs, refusals, resources, search, setup, sign_in};
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::guard::{Any, Get, Head};
@@ -37,6 +37,13 @@ pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Set
                         .route(page("console_password", get().to(account::show_password)))
                         .route(page("console_change_password", web::post().to(account::change_password))),
                 )
+                .service(resource("/logs", READ).route(page("console_logs", get().to(logs::show))))
+                .service(resource("/logs/stream", READ).route(page("console_log_stream", get().to(logs::events))))
+                .service(
+                    resource("/logs/download/{format}", READ)
+                        .route(page("console_log_download", get().to(logs::download))),
+                )
+                .service(resource("/refusals", READ).route(page("console_refusals", get().to(refusals::show))))
                 .service(
                     resource("/sign-in", FORM)
                         .route(open("console_sign_in", get().to(sign_in::show)))

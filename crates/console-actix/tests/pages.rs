@@ -4,6 +4,10 @@
 
 #[path = "pages/crashes.rs"]
 mod crashes;
+#[path = "pages/logs.rs"]
+mod logs;
+#[path = "pages/refusals.rs"]
+mod refusals;
 #[path = "pages/resources.rs"]
 mod resources;
 mod support;

@@ -1,9 +1,10 @@
 //! The console over an in-memory store.
 
 use actix_web::App;
+use actix_web::body::MessageBody;
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, SET_COOKIE};
-use actix_web::test::{TestRequest, call_service, init_service, read_body};
+use actix_web::test::{TestRequest, call_service, init_service};
 use actix_web::web::Data;
 use console_actix::{Services, Settings};
 use domain::access::Throttle;
@@ -19,6 +20,8 @@ use domain::limits::Limits;
 use domain::operator::{
     Actor, AddOperator, NewPassword, OperatorName, OperatorService, OrganizationList, Role, SetupService,
 };
+use domain::operator_log::OperatorLogService;
+use domain::refusal::RefusalService;
 use domain::resource::{NewResource, ResourceRepository, StoredContent};
 use domain::resource_catalog::ResourceCatalogService;
 use domain::search::SearchService;
@@ -28,8 +31,11 @@ use domain::testing::{
 };
 use domain::token::TokenService;
 use http_actix::{UploadBounds, UploadLimit};
+use operator_actix::logs::LiveLog;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// The password of Ann.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -77,6 +83,7 @@ impl World {
         ));
         let setup = Arc::new(SetupService::new(shared.clone(), hasher.clone(), ticks.clone(), ids.clone()));
         let organizations = Arc::new(OrganizationList::new(shared.clone()));
+        let logs = Arc::new(OperatorLogService::new(shared.clone()));
         let operators = operator_actix::Services {
             sessions: Arc::clone(&sessions),
             tokens: Arc::new(TokenService::new(shared.clone(), shared.clone(), ticks.clone(), ids.clone())),
@@ -108,10 +115,13 @@ impl World {
                 catalog: shared.clone(),
                 resources: shared.clone(),
                 activity: shared.clone(),
-                inspection: shared,
+                inspection: shared.clone(),
                 blobs: Arc::new(blobs.clone()),
                 profiles: Arc::new(profiles()),
             }),
+            live: LiveLog::new(Arc::clone(&logs)),
+            logs,
+            refusals: Arc::new(RefusalService::new(shared, Arc::new(clock.clone()))),
         };
         Self { store, blobs, console: Services { sessions, setup }, operators, clock }
     }
@@ -202,7 +212,15 @@ impl World {
             .set_payload(form.replace(PASSWORD, "correct+horse+battery"));
         let response = call_service(&app, request.to_request()).await;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let html = String::from_utf8_lossy(&read_body(response).await).into_owned();
+        // A stream has no end: what is there at once is enough.
+        let is_stream = headers.get(CONTENT_TYPE).is_some_and(|value| value == "text/event-stream");
+        let mut body = Box::pin(response.into_body().boxed());
+        let wait = Duration::from_millis(if is_stream { 1 } else { 60_000 });
+        let mut bytes = Vec::new();
+        while let Ok(Some(part)) = timeout(wait, poll_fn(|context| body.as_mut().poll_next(context))).await {
+            bytes.extend_from_slice(&part.unwrap());
+        }
+        let html = String::from_utf8_lossy(&bytes).into_owned();
         Shown { status, headers, html }
     }
 }
