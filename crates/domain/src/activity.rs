@@ -1,4 +1,4 @@
-//! What admitted requests say about their callers: when computers and users were last seen, and who has which content
+//! The last request of each computer and user, and the content of each resource that they fetched last
 //! (decisions I8 and I9).
 
 mod model;

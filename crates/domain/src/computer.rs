@@ -1,4 +1,4 @@
-//! Computers as operators see them: who works at each, when it was last seen and what happened to it.
+//! Computers as operators see them: the user of each, its last request and its timeline.
 
 mod model;
 mod repository;

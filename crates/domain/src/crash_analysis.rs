@@ -1,4 +1,4 @@
-//! Finds out in the background what each crash report is about (decision I7).
+//! The background analysis of crash reports: signature, group and facts of the minidump (decision I7).
 
 mod model;
 mod repository;

@@ -1,4 +1,4 @@
-//! Devices as operators see them: which of them need somebody, and one device with its past and its forecast.
+//! Devices as operators see them: lists by attention, and one device with its history and forecast.
 
 mod forecast;
 mod model;

@@ -1,38 +1,38 @@
-//! File names from what clients sent.
+//! Safe file names from names that clients sent.
 
 use crate::text::is_control;
 
-/// Bytes of a name that every file system takes, with some room for a number.
-const LONGEST: usize = 200;
+/// Limit of a file name in bytes: all file systems take 255, and callers may append a number.
+const MAX_BYTES: usize = 200;
 
-/// Names of devices on Windows, whatever extension follows.
-const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+/// Names that Windows reserves for devices, with any extension.
+const RESERVED_NAMES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// A file name like `wish`, whatever that is: no path, no device, nothing hidden, nothing that a program takes for an
-/// option, at most some 200 bytes.
+/// Makes a safe file name from any text: without path separators and control characters, not a device of Windows, not
+/// beginning with `.` or `-`, at most 201 bytes.
 #[must_use]
-pub fn safe_file_name(wish: &str) -> String {
+pub fn safe_file_name(name_sent: &str) -> String {
     let is_unsafe = |character| is_control(character) || r#"/\:*?"<>|"#.contains(character);
-    let name: String = wish.chars().map(|character| if is_unsafe(character) { '_' } else { character }).collect();
+    let name: String = name_sent.chars().map(|character| if is_unsafe(character) { '_' } else { character }).collect();
     let name = name.trim().trim_end_matches(['.', ' ']);
     let (stem, extension) = name.split_at(extension_of(name));
-    let stem = &stem[..stem.floor_char_boundary(LONGEST - extension.len())];
+    let stem = &stem[..stem.floor_char_boundary(MAX_BYTES - extension.len())];
     let first = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let is_port = |port: &str| {
         let mut number = first.strip_prefix(port).unwrap_or_default().chars();
         number.next().is_some_and(|digit| matches!(digit, '0'..='9' | '¹' | '²' | '³')) && number.next().is_none()
     };
-    let is_device = DEVICES.contains(&first.as_str()) || ["com", "lpt"].into_iter().any(is_port);
+    let is_device = RESERVED_NAMES.contains(&first.as_str()) || ["com", "lpt"].into_iter().any(is_port);
     if name.is_empty() || name.starts_with(['.', '-']) || is_device {
         return format!("_{stem}{extension}");
     }
     format!("{stem}{extension}")
 }
 
-/// Where the extension of a name begins, if it has a short one; else the end.
+/// The byte index of the extension with its dot, if it has at most 16 bytes; else the length of the name.
 #[must_use]
 pub fn extension_of(name: &str) -> usize {
-    name.rfind('.').filter(|place| *place > 0 && name.len() - place <= 16).unwrap_or(name.len())
+    name.rfind('.').filter(|index| *index > 0 && name.len() - index <= 16).unwrap_or(name.len())
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_name_never_leaves_its_folder() {
-        for (wish, name) in [
+        for (name_sent, name) in [
             ("Label 1", "Label 1"),
             ("../../etc/passwd", "_.._.._etc_passwd"),
             ("/etc/passwd", "_etc_passwd"),
@@ -64,17 +64,17 @@ mod tests {
             ("name. . ", "name"),
             ("Größe 日本.icc", "Größe 日本.icc"),
         ] {
-            assert_eq!(safe_file_name(wish), name, "{wish:?}");
+            assert_eq!(safe_file_name(name_sent), name, "{name_sent:?}");
         }
         let long = safe_file_name(&format!("{}.icc", "ä".repeat(300)));
-        assert!(long.len() <= LONGEST && long.ends_with("ä.icc"), "{long}");
+        assert!(long.len() <= MAX_BYTES && long.ends_with("ä.icc"), "{long}");
     }
 
     proptest! {
         #[test]
-        fn any_name_is_made_safe_file_name(wish in "\\PC*|[./\\\\a-c \\-]{0,12}|.{0,300}") {
-            let name = safe_file_name(&wish);
-            prop_assert!(!name.is_empty() && name.len() <= LONGEST + 1);
+        fn any_name_is_made_safe_file_name(name_sent in "\\PC*|[./\\\\a-c \\-]{0,12}|.{0,300}") {
+            let name = safe_file_name(&name_sent);
+            prop_assert!(!name.is_empty() && name.len() <= MAX_BYTES + 1);
             let path = Path::new("folder").join(&name);
             prop_assert_eq!(path.parent(), Some(Path::new("folder")));
             let components: Vec<_> = Path::new(&name).components().collect();

@@ -1,4 +1,4 @@
-//! What a minidump says (decision I6).
+//! The facts of a minidump, and the port to its reader (decision I6).
 
 mod model;
 mod reader;

@@ -1,4 +1,4 @@
-//! What a GUID, a SerialNumber, a name or an id is.
+//! The search for records by GUID, SerialNumber, name or request id.
 
 mod model;
 mod repository;

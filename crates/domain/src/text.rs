@@ -63,8 +63,8 @@ pub fn cut(text: &str, limit: usize) -> String {
     text.chars().take(limit).collect()
 }
 
-/// Whether a character may control a terminal, is invisible, or changes the order of the text around it: control
-/// characters (C0, DEL, C1), line separators, direction marks and tags. Joiners stay: scripts and emoji need them.
+/// Whether a character is unsafe to show, since it may control a terminal, is invisible or reorders text: control
+/// characters (C0, DEL, C1), line separators, direction marks and tags. Joiners are safe: scripts and emoji need them.
 #[must_use]
 pub fn is_control(character: char) -> bool {
     character.is_control()

@@ -1,4 +1,4 @@
-//! What happened to a computer or a device, in one order of time (decision I12).
+//! Timelines: the events of a computer or a device, ordered by time (decision I12).
 
 mod model;
 mod repository;

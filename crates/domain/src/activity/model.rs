@@ -1,4 +1,4 @@
-//! Who sent a request, and who fetched what.
+//! Types for last requests and for fetches of resources.
 
 use crate::caller::{Caller, OrganizationId};
 use crate::checksum::Sha1Checksum;
@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 /// Characters of a SerialNumber that are kept.
 const MAX_SERIAL_NUMBER: usize = 120;
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sender {
     /// The computer whose HardwareHash was sent.
@@ -19,7 +19,7 @@ pub enum Sender {
 }
 
 impl Sender {
-    /// The computer and the user of a caller.
+    /// Returns the computer and the user of a caller, as far as it has them.
     pub fn of(caller: &Caller) -> impl Iterator<Item = Self> {
         let organization = caller.organization;
         let computer = caller.computer.as_ref().map(|computer| Self::Computer(organization, computer.guid));
@@ -32,11 +32,11 @@ impl Sender {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastRequest {
     pub at: Timestamp,
-    /// Of the client, where it is known.
+    /// The client's IP address, if it is known.
     pub address: Option<String>,
-    /// The header as sent, at most 120 characters.
+    /// The header SerialNumber as sent, at most 120 characters.
     pub serial_number: String,
-    /// At most 64 characters (decision A7).
+    /// The header ApplicationVersion, at most 64 characters (decision A7).
     pub application_version: String,
 }
 
@@ -52,7 +52,7 @@ impl LastRequest {
     }
 }
 
-/// Who has a content: a computer, or a user at the computer that the SerialNumber names (decision I9).
+/// The holder of a content: a computer, or a user at the computer that the SerialNumber names (decision I9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Holder {
     Computer(OrganizationId, ComputerGuid),
@@ -65,7 +65,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// The computer of a caller, else its user.
+    /// Returns the computer of a caller, else its user; `None` without either.
     #[must_use]
     pub fn of(caller: &Caller) -> Option<Self> {
         let organization = caller.organization;
@@ -84,14 +84,14 @@ pub struct ResourceKey {
     pub guid: ResourceGuid,
 }
 
-/// The last content of a resource that a holder fetched whole, or was told that it is current (304).
+/// The last content of a resource that a holder fetched completely, or for which it got the response 304.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fetch {
     pub checksum: Sha1Checksum,
     pub at: Timestamp,
 }
 
-/// Whether a holder has the content that is stored now.
+/// Compares the content of a holder with the stored content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Currency {
     Current,
@@ -111,7 +111,7 @@ impl Currency {
         }
     }
 
-    /// The word for it in listings.
+    /// The text form, as in queries and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl Currency {
         }
     }
 
-    /// Reads [`Currency::as_str`].
+    /// Parses the text form of [`Currency::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|currency| currency.as_str() == text)
@@ -134,11 +134,11 @@ pub struct ComputerFetch {
     pub guid: ComputerGuid,
     /// The GUID if it was registered without a name.
     pub name: String,
-    /// `None` if it never fetched the resource whole.
+    /// `None` if the computer never fetched the resource completely.
     pub fetch: Option<Fetch>,
 }
 
-/// A user and what was fetched of one resource at one computer that isn't registered.
+/// A user, and the last fetch of one resource by this user at one computer that isn't registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserFetch {
     pub name: String,
@@ -146,14 +146,14 @@ pub struct UserFetch {
     pub fetch: Fetch,
 }
 
-/// A resource of which a computer has another content than the stored one.
+/// A resource of which a computer has an outdated content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutdatedResource {
     pub resource: ResourceKey,
-    /// Of the resource as it is now.
+    /// The present name of the resource.
     pub name: String,
     pub fetch: Fetch,
-    /// Of the content as it is now.
+    /// The checksum of the stored content.
     pub checksum: Sha1Checksum,
     /// The Timestamp of the resource.
     pub modified: Timestamp,

@@ -1,4 +1,4 @@
-//! Gathers in memory what requests say, until a background task stores it. No request waits for it.
+//! Collects last requests and fetches in memory until a background task stores them. No request waits for the database.
 
 use super::{ActivityRepository, Fetch, Holder, LastRequest, ResourceKey, Sender};
 use crate::caller::Caller;
@@ -8,27 +8,27 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Senders, and fetches, that are gathered at most between two writes; beyond them new ones are left out.
-const BOUND: usize = 50_000;
+/// Limit for the senders, and for the fetches, that are collected between two writes. Further new ones are dropped.
+const MAX_PENDING: usize = 50_000;
 
 /// The last requests and fetches that aren't stored yet.
 pub struct ActivityRecorder {
-    requests: Gathered<Sender, LastRequest>,
-    fetches: Gathered<(Holder, ResourceKey), Fetch>,
+    requests: PendingValues<Sender, LastRequest>,
+    fetches: PendingValues<(Holder, ResourceKey), Fetch>,
 }
 
 impl Default for ActivityRecorder {
     fn default() -> Self {
-        Self::with_bound(BOUND)
+        Self::with_bound(MAX_PENDING)
     }
 }
 
 impl ActivityRecorder {
     fn with_bound(bound: usize) -> Self {
-        Self { requests: Gathered::new(bound), fetches: Gathered::new(bound) }
+        Self { requests: PendingValues::new(bound), fetches: PendingValues::new(bound) }
     }
 
-    /// Notes that a request of this caller was admitted (decision I8).
+    /// Records that a request of this caller was admitted (decision I8).
     pub fn admitted(&self, caller: &Caller, address: Option<String>, at: Timestamp) {
         let request = LastRequest::of(caller, address, at);
         for sender in Sender::of(caller) {
@@ -36,17 +36,17 @@ impl ActivityRecorder {
         }
     }
 
-    /// Notes that this caller has this content of a resource now (decision I9).
+    /// Records that this caller has this content of a resource now (decision I9).
     pub fn fetched(&self, caller: &Caller, resource: ResourceKey, fetch: Fetch) {
         if let Some(holder) = Holder::of(caller) {
             self.fetches.put((holder, resource), fetch);
         }
     }
 
-    /// Stores what was gathered since the last call.
+    /// Stores the requests and fetches that were collected since the last call.
     ///
     /// # Errors
-    /// What can't be stored is kept for the next call.
+    /// A store failure; the next call stores the same values again.
     pub async fn store(&self, repository: &dyn ActivityRepository) -> Result<(), StoreError> {
         let requests = self.requests.take();
         let stored =
@@ -58,13 +58,13 @@ impl ActivityRecorder {
     }
 }
 
-/// The last value of each key, up to a bound.
-struct Gathered<K, V> {
+/// The last value of each key, for at most `bound` keys.
+struct PendingValues<K, V> {
     bound: usize,
     last: Mutex<HashMap<K, V>>,
 }
 
-impl<K: Eq + Hash, V> Gathered<K, V> {
+impl<K: Eq + Hash, V> PendingValues<K, V> {
     fn new(bound: usize) -> Self {
         Self { bound, last: Mutex::default() }
     }
@@ -76,11 +76,11 @@ impl<K: Eq + Hash, V> Gathered<K, V> {
         }
     }
 
-    fn take(&self) -> Taken<'_, K, V> {
-        Taken { from: self, values: self.lock().drain().collect() }
+    fn take(&self) -> ValuesInWrite<'_, K, V> {
+        ValuesInWrite { from: self, values: self.lock().drain().collect() }
     }
 
-    /// Later values stay.
+    /// Puts values back. Values that were recorded in the meantime win.
     fn put_back(&self, values: Vec<(K, V)>) {
         let mut last = self.lock();
         for (key, value) in values {
@@ -96,13 +96,13 @@ impl<K: Eq + Hash, V> Gathered<K, V> {
     }
 }
 
-/// Values that are being stored. They are put back unless they were stored, also if the task is aborted.
-struct Taken<'a, K: Eq + Hash, V> {
-    from: &'a Gathered<K, V>,
+/// Values of a running write. `Drop` puts them back if the write failed or its task was aborted.
+struct ValuesInWrite<'a, K: Eq + Hash, V> {
+    from: &'a PendingValues<K, V>,
     values: Vec<(K, V)>,
 }
 
-impl<K: Eq + Hash, V> Taken<'_, K, V> {
+impl<K: Eq + Hash, V> ValuesInWrite<'_, K, V> {
     fn end(mut self, stored: Result<(), StoreError>) -> Result<(), StoreError> {
         if stored.is_ok() {
             self.values.clear();
@@ -111,7 +111,7 @@ impl<K: Eq + Hash, V> Taken<'_, K, V> {
     }
 }
 
-impl<K: Eq + Hash, V> Drop for Taken<'_, K, V> {
+impl<K: Eq + Hash, V> Drop for ValuesInWrite<'_, K, V> {
     fn drop(&mut self) {
         self.from.put_back(std::mem::take(&mut self.values));
     }

@@ -1,4 +1,4 @@
-//! The port to what is known of computers and users by their requests.
+//! The port to last requests and fetches.
 
 use super::{
     ComputerFetch, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, Sender, UserActivity, UserFetch,
@@ -11,23 +11,23 @@ use futures_util::stream::BoxStream;
 
 /// Last requests and fetches (decisions I8 and I9).
 ///
-/// Of one sender, and of one holder and resource, the latest MUST win, whatever the order of the calls and however many
-/// processes make them. Users that aren't registered are left out.
+/// The latest request of a sender MUST win, and the latest fetch of a resource by a holder, in any order of the calls
+/// and from any number of processes. Users that aren't registered are left out.
 ///
 /// Memory MUST NOT grow with the length of a list, and no connection may be held while its reader is slow.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait ActivityRepository: Send + Sync + 'static {
-    /// Stores last requests; each sender is named once.
+    /// Stores last requests. `requests` has each sender once.
     async fn store_requests(&self, requests: &[(Sender, LastRequest)]) -> Result<(), StoreError>;
 
-    /// Stores fetches; each holder names a resource once.
+    /// Stores fetches. `fetches` has each pair of holder and resource once.
     async fn store_fetches(&self, fetches: &[((Holder, ResourceKey), Fetch)]) -> Result<(), StoreError>;
 
     /// The users of an organization, by name, each with its last request.
     fn users(&self, organization: OrganizationId) -> BoxStream<'static, Result<UserActivity, StoreError>>;
 
-    /// All computers of an organization that aren't removed, by name, then GUID, each with what it fetched of a resource.
+    /// All computers of an organization that aren't removed, by name, then GUID, each with its fetch of a resource.
     fn computers_of_resource(
         &self,
         organization: OrganizationId,
@@ -42,8 +42,8 @@ pub trait ActivityRepository: Send + Sync + 'static {
         resource: ResourceKey,
     ) -> BoxStream<'static, Result<UserFetch, StoreError>>;
 
-    /// The resources of which a computer of the organization has another content than the stored one, by the number of
-    /// their organization, then GUID. Deleted resources are left out.
+    /// The resources of which a computer of the organization has an outdated content, by the number of the resource's
+    /// organization, then GUID. Deleted resources are left out.
     fn outdated_resources(
         &self,
         organization: OrganizationId,

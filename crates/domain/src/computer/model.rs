@@ -9,10 +9,10 @@ use crate::text::cut;
 use crate::timestamp::Timestamp;
 use std::fmt;
 
-/// Characters of a name by which lists are sorted.
-const SORTED: usize = 128;
+/// Lists are sorted by so many characters of the name.
+const SORT_KEY_LENGTH: usize = 128;
 
-/// A registered computer, retired ones too.
+/// A registered computer; it may be retired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComputerRecord {
     pub organization: OrganizationId,
@@ -28,24 +28,24 @@ pub struct ComputerRecord {
 }
 
 impl ComputerRecord {
-    /// Where a list goes on after this computer.
+    /// The cursor of the page after this computer.
     #[must_use]
     pub fn cursor(&self) -> ComputerCursor {
-        ComputerCursor { name: cut(&self.name, SORTED), guid: self.guid }
+        ComputerCursor { name: cut(&self.name, SORT_KEY_LENGTH), guid: self.guid }
     }
 }
 
-/// Which computers to list: all that fit every condition.
+/// Conditions of a list of computers; a computer must meet all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComputerFilter {
-    /// Only where the name, the SerialNumber or the user's name holds this text, letters without case where the engine
-    /// knows how, or where it is the GUID.
+    /// A part of the name, the SerialNumber or the user's name, without case as far as the database engine supports it;
+    /// or the GUID.
     pub search: Option<String>,
-    /// Only those whose last admitted request came at this time or later.
+    /// The last admitted request came at this time or later.
     pub seen_since: Option<Timestamp>,
 }
 
-/// Where a list goes on: after the computer of this name and GUID.
+/// A cursor: the next page begins after the computer with this name and GUID.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ComputerCursor {
     /// The first 128 characters of the name.
@@ -54,7 +54,7 @@ pub struct ComputerCursor {
 }
 
 impl ComputerCursor {
-    /// Reads what `Display` writes; `None` for anything else.
+    /// Parses the text that `Display` writes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (guid, name) = text.split_once('.')?;
@@ -76,15 +76,15 @@ pub struct ListedComputer {
     pub computer: ComputerRecord,
 }
 
-/// A computer with what is known of it.
+/// A computer with its refusals, outdated resources and crash groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundComputer {
     pub listed: ListedComputer,
     /// The newest first.
     pub refusals: Vec<Refused>,
-    /// Resources of which it has another content than the stored one (decision I9).
+    /// Resources of which the computer has an outdated content (decision I9).
     pub outdated: Vec<OutdatedResource>,
-    /// Groups with a crash report of it, the last seen first.
+    /// Groups with a crash report of the computer, the last seen first.
     pub groups: Vec<CrashGroupDetails>,
 }
 

@@ -1,4 +1,4 @@
-//! The port to the registered computers, for people. It only reads.
+//! The port to the registered computers, for operators. It only reads.
 
 use super::model::{ComputerCursor, ComputerFilter, ComputerRecord};
 use crate::caller::OrganizationId;
@@ -6,12 +6,12 @@ use crate::error::StoreError;
 use crate::guid::ComputerGuid;
 use async_trait::async_trait;
 
-/// The registered computers, for people.
+/// Reads the registered computers, for operators.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait ComputerRepository: Send + Sync + 'static {
-    /// The computers of an organization, or of all of them (`None`), that match, those after `after`, at most `limit`:
-    /// sorted by the first 128 characters of the name, compared by their numbers, then by GUID.
+    /// At most `limit` computers after `after` that match `filter`, of one organization or of all (`None`). They are
+    /// sorted by the first 128 characters of the name, compared by code point, then by GUID.
     async fn page(
         &self,
         organization: Option<OrganizationId>,
@@ -20,7 +20,7 @@ pub trait ComputerRepository: Send + Sync + 'static {
         limit: u64,
     ) -> Result<Vec<ComputerRecord>, StoreError>;
 
-    /// The computer of this GUID, if it is of this organization; `None` stands for any.
+    /// The computer with this GUID in this organization, or in any (`None`).
     async fn find(
         &self,
         organization: Option<OrganizationId>,

@@ -1,4 +1,4 @@
-//! Shows operators the computers.
+//! The use cases of operators on computers.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use crate::timeline::{Subject, TimelineCursor, TimelineEvent, TimelineRepository
 use futures_util::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 
-/// What is shown of one computer, at most.
+/// Limits for the lists in a [`FoundComputer`].
 pub const MAX_REFUSALS: u64 = 20;
 pub const MAX_OUTDATED: usize = 200;
 pub const MAX_GROUPS: u64 = 50;
@@ -42,7 +42,7 @@ impl ComputerService {
         Self { sources, organizations }
     }
 
-    /// A page of the computers that match, of the named organization or of all that the actor sees, by name.
+    /// Lists the computers that match, by name, of the named organization or of all that the actor sees.
     ///
     /// # Errors
     /// An organization that the actor doesn't see, or a store failure.
@@ -64,7 +64,7 @@ impl ComputerService {
         Ok(Page { items: page.items.into_iter().map(listed).collect(), next: page.next })
     }
 
-    /// A computer with its refusals, outdated resources and crash groups.
+    /// Finds a computer with its refusals, outdated resources and crash groups.
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] also for a computer of an organization that the actor doesn't see, or a store failure.
@@ -82,7 +82,7 @@ impl ComputerService {
         Ok(FoundComputer { listed: ListedComputer { organization, computer }, refusals, outdated, groups })
     }
 
-    /// A page of what happened to a computer, the newest first (decision I12).
+    /// A page of the timeline of a computer, the newest event first (decision I12).
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] also for a computer of an organization that the actor doesn't see, or a store failure.

@@ -38,7 +38,7 @@ async fn last_of_computer(stores: &Stores, organization: OrganizationId) -> Resu
     Ok(found.and_then(|computer| computer.last_request))
 }
 
-/// Decision I8: of a computer and of a user.
+/// Decision I8, for a computer and for a user.
 pub async fn the_last_request_is_shown_with_computer_and_user(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     assert_eq!(last_of_computer(stores, acme).await?, None);
@@ -56,7 +56,7 @@ pub async fn the_last_request_is_shown_with_computer_and_user(stores: &Stores) -
     Ok(())
 }
 
-/// Decision I8: several processes store what they gathered in any order.
+/// Decision I8: several processes store their requests in any order.
 pub async fn the_latest_request_wins(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let computer = || Sender::Computer(acme, acme_records().computer);
@@ -117,7 +117,7 @@ pub async fn a_resource_shows_who_has_which_content(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Decision I9: those whose content is another one now.
+/// Decision I9: resources whose content has changed since the fetch.
 pub async fn a_computer_shows_its_outdated_resources(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for number in 1..=3 {

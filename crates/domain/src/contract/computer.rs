@@ -41,7 +41,7 @@ fn request(at: Timestamp) -> LastRequest {
     }
 }
 
-/// Names are compared by the numbers of their characters, the first 128 of them; of equal ones the lower GUID comes first.
+/// The first 128 characters of names are compared by code point; of equal names the lower GUID comes first.
 pub async fn computers_are_listed_by_name_in_pages(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let long = "ä".repeat(100_000);
@@ -96,7 +96,7 @@ pub async fn computers_are_filtered(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Decision I8. Retired ones too, and only of their organization.
+/// Decision I8. Retired computers too, and only those of the organization.
 pub async fn a_computer_is_found_with_its_last_request(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let guid = acme_records().computer;

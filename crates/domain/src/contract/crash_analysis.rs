@@ -51,7 +51,7 @@ async fn grouped(stores: &Stores, owner: OrganizationId, reports: Vec<NewCrashRe
     Ok(())
 }
 
-/// Decision I7: the longest waiting first; what is taken is given to nobody else for a while.
+/// Decision I7: the longest waiting report first; no other call returns a leased report.
 pub async fn reports_wait_from_their_receipt_on_and_are_taken_once(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for number in 1..=5 {
@@ -151,7 +151,7 @@ pub async fn reports_are_counted_in_the_group_of_their_signature(stores: &Stores
     Ok(())
 }
 
-/// Decision I7: by any number of processes, none twice.
+/// Decision I7: by any number of processes, no report twice.
 pub async fn concurrent_analyses_of_a_report_count_it_once(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     try_join_all((1..=20).map(|number| stores.crash_reports.add(acme, report(number, 0)))).await?;
@@ -165,7 +165,7 @@ pub async fn concurrent_analyses_of_a_report_count_it_once(stores: &Stores) -> K
     Ok(())
 }
 
-/// Decision I5: nothing is regrouped in silence.
+/// Decision I5: no report is regrouped without a request.
 pub async fn a_new_analysis_moves_a_report_to_its_new_group(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     grouped(stores, acme, vec![report(1, 1), report(2, 2)], "old").await?;
@@ -203,7 +203,7 @@ pub async fn a_new_analysis_moves_a_report_to_its_new_group(stores: &Stores) -> 
     Ok(())
 }
 
-/// Decision I5: none stays silent for ever.
+/// Decision I5.
 pub async fn a_report_after_the_resolution_makes_a_group_regressed(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     grouped(stores, acme, vec![report(1, 1)], "same").await?;
@@ -224,8 +224,8 @@ pub async fn a_report_after_the_resolution_makes_a_group_regressed(stores: &Stor
     Ok(())
 }
 
-/// Its analysis goes with a report; the numbers of its group follow. A group of which a person has said nothing goes
-/// with its last report.
+/// A report is removed with its analysis, and its group counts one less. A group that no operator acknowledged or
+/// resolved is removed with its last report.
 pub async fn removed_reports_are_no_longer_counted(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     grouped(stores, acme, vec![report(1, 1), report(2, 2), report(3, 20)], "same").await?;

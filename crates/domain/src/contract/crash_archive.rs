@@ -39,7 +39,7 @@ fn ids(numbers: &[u128]) -> Vec<CrashReportId> {
     numbers.iter().map(|number| CrashReportId::from(numbered(*number))).collect()
 }
 
-/// Without a gap and without a repetition, also where reports were received at one time.
+/// Without a gap and without a repetition, even if several reports have the same time of receipt.
 pub async fn archived_reports_are_listed_in_pages(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for number in 1..=9 {
@@ -98,7 +98,7 @@ pub async fn archived_reports_are_filtered(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Or with the reason why there is none, or with neither while it waits.
+/// Or with the reason why there is none, or with neither before the analysis.
 pub async fn an_archived_report_is_listed_with_its_signature(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     stores.crash_reports.add(acme, NewCrashReport { received: at(1), ..a_crash_report(1) }).await?;
@@ -118,7 +118,7 @@ pub async fn an_archived_report_is_listed_with_its_signature(stores: &Stores) ->
     Ok(())
 }
 
-/// And only there.
+/// Decision P8.
 pub async fn an_archived_report_is_found_with_its_organization(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let report = a_crash_report(1);

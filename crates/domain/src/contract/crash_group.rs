@@ -64,7 +64,7 @@ pub(super) async fn change(
     stores.crash_groups.set_state(owner, id, change, &version, at(seconds), &record()).await
 }
 
-/// Pages follow each other without a gap and without a repetition, also where groups were last seen at one time.
+/// Pages have no gap and no repetition, even if several groups were last seen at the same time.
 pub async fn pages_of_groups_follow_each_other(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for number in 0..25_u128 {
@@ -111,7 +111,7 @@ pub async fn groups_are_filtered(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Only of the organization that is asked for. Decision P9: the record of a change is stored with it.
+/// Only groups of the named organization. Decision P9: the audit record is stored with the change.
 pub async fn a_group_is_found_and_changed_by_its_organization_only(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     group(stores, acme, 1, 1, "same").await?;
@@ -137,7 +137,7 @@ pub async fn a_group_is_found_and_changed_by_its_organization_only(stores: &Stor
     Ok(())
 }
 
-/// Of several people who saw the same version one changes the group; the others change and record nothing.
+/// Of several operators who saw the same version, one changes the group; the others change and record nothing.
 pub async fn a_group_is_changed_in_the_version_that_was_seen_only(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     group(stores, acme, 1, 1, "same").await?;
@@ -156,7 +156,7 @@ pub async fn a_group_is_changed_in_the_version_that_was_seen_only(stores: &Store
     Ok(())
 }
 
-/// By any order, also while values are equal.
+/// In every order, even if values are equal.
 pub async fn groups_are_sorted_by_times_and_by_reports(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for (number, (seconds, signature)) in
@@ -183,7 +183,7 @@ pub async fn groups_are_sorted_by_times_and_by_reports(stores: &Stores) -> Kept 
     Ok(())
 }
 
-/// Decision I5: for the line of the last days.
+/// Decision I5: the daily counts.
 pub async fn the_reports_of_a_group_are_counted_by_day(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     let day = 24 * 60 * 60;

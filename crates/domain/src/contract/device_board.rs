@@ -55,7 +55,7 @@ async fn a_board(stores: &Stores) -> Result<OrganizationId, Box<dyn Error + Send
     Ok(acme)
 }
 
-/// That the cyan of a device is empty in some days.
+/// A forecast: the cyan of a device is empty in some days.
 fn a_forecast(organization: OrganizationId, number: u128, days: i64) -> DeviceForecast {
     let empties_at = at(NOW + days * 86_400);
     let cyan = InkForecast { index: 1.0, name: "Cyan".to_owned(), per_day: 12.5, empties_at };
@@ -91,7 +91,7 @@ pub async fn devices_that_need_somebody_come_first(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// With organization, last status, time of its change and forecast.
+/// With organization, last status, time of the last change and forecast.
 pub async fn a_device_is_shown_with_all_that_is_known_of_it(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let device = acme_records().device;
@@ -122,7 +122,7 @@ pub async fn a_device_is_shown_with_all_that_is_known_of_it(stores: &Stores) -> 
     Ok(())
 }
 
-/// All that fit every condition.
+/// A device must meet all conditions.
 pub async fn filters_of_devices_combine(stores: &Stores) -> Kept {
     let acme = a_board(stores).await?;
     let none = || DeviceFilter { organization: Some(acme), ..DeviceFilter::default() };
@@ -166,7 +166,7 @@ pub async fn devices_are_counted_by_status_and_need(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Without a gap and without a repetition, of two organizations together.
+/// Without a gap and without a repetition, over two organizations.
 pub async fn pages_of_devices_follow_each_other(stores: &Stores) -> Kept {
     let ids = organizations(stores, &[false, false]).await?;
     for (place, name) in ["Organization 0", "Organization 1"].iter().enumerate() {
@@ -201,7 +201,7 @@ pub async fn pages_of_devices_follow_each_other(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Names are compared by the numbers of their characters.
+/// Names are compared by code point.
 pub async fn texts_of_devices_stay_as_they_are(stores: &Stores) -> Kept {
     let acme = organizations(stores, &[false]).await?[0];
     let named = ["b", "B", "ä"].into_iter().chain(TEXTS.iter().copied());
@@ -219,7 +219,7 @@ pub async fn texts_of_devices_stay_as_they_are(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// A later status keeps it; a device that never sent one has none.
+/// A later status keeps the forecast; a device that never sent a status has none.
 pub async fn a_forecast_is_replaced_and_outlives_the_next_status(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let (device, other) = (acme_records().device, zenith_records().device);

@@ -13,7 +13,7 @@ use crate::overview::ReasonFigure;
 use crate::refusal::{NewRefusal, Owner};
 use crate::testing::{a_crash_report, a_log_entry, a_refusal, a_resource, acme_records, at, zenith_records};
 
-/// Those that a person acknowledged or resolved don't count.
+/// Groups that an operator acknowledged or resolved don't count.
 pub async fn new_and_regressed_groups_are_counted_with_the_last_of_them(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     for (number, owner, signature) in [(1, acme, "one"), (2, acme, "two"), (3, zenith, "three"), (4, acme, "four")] {
@@ -71,7 +71,7 @@ pub async fn refusals_are_counted_by_reason(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Hours are whole. Asked for again, they have the entries that came in the meantime.
+/// Hours are whole. A second call has the entries that arrived in the meantime.
 pub async fn log_entries_are_counted_by_hour(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let entry = |second| NewLogEntry { received: at(second), ..a_log_entry("x") };

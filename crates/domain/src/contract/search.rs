@@ -50,7 +50,7 @@ async fn fill(stores: &Stores, acme: OrganizationId) -> Kept {
     Ok(())
 }
 
-/// Of each kind that has one.
+/// For each kind with a GUID.
 pub async fn a_guid_or_its_beginning_leads_to_what_it_is(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     fill(stores, acme).await?;
@@ -109,7 +109,7 @@ pub async fn names_and_serial_numbers_lead_to_what_they_are(stores: &Stores) -> 
     Ok(())
 }
 
-/// Exactly, with what its client was told.
+/// Exactly, with the response that the client got.
 pub async fn a_request_id_leads_to_its_refusal(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     let refusal = |owner, id: &str| NewRefusal { request_id: id.to_owned(), ..a_refusal(owner) };

@@ -93,7 +93,7 @@ pub async fn all_kinds_of_events_are_in_one_order(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Also where events of all kinds have one time, and while new ones come.
+/// Even if events of all kinds have the same time, and while new events arrive.
 pub async fn pages_follow_each_other_by_cursor(stores: &Stores) -> Kept {
     let (acme, _) = two_organizations(stores).await?;
     fill(stores, acme).await?;
@@ -132,11 +132,11 @@ pub async fn pages_follow_each_other_by_cursor(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// Interface 5, rule 3: neither of another organization nor of another computer or device.
+/// Interface 5, rule 3: no events of another organization, computer or device.
 pub async fn only_the_events_of_the_subject_are_listed(stores: &Stores) -> Kept {
     let (acme, zenith) = two_organizations(stores).await?;
     fill(stores, acme).await?;
-    // Another organization may name the GUIDs of Acme; nothing of it is theirs.
+    // Another organization may send the GUIDs of Acme; it sees no events of Acme.
     stores.logs.add(zenith, entry(3, "of Zenith")).await?;
     let report = NewCrashReport { computer: Some(acme_records().computer), ..a_crash_report(8) };
     stores.crash_reports.add(zenith, report).await?;

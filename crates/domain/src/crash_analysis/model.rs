@@ -1,4 +1,4 @@
-//! Reports that wait for their analysis, and what came of it.
+//! Reports that wait for their analysis, and analyses.
 
 use crate::caller::OrganizationId;
 use crate::crash_group::CrashGroupId;
@@ -12,11 +12,11 @@ use crate::timestamp::Timestamp;
 pub struct PendingReport {
     pub organization: OrganizationId,
     pub report: StoredCrashReport,
-    /// How often it was taken, this time included.
+    /// How many times the report was taken, this time included.
     pub attempts: u32,
 }
 
-/// What is known of a report.
+/// The result of the analysis of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrashAnalysis {
     pub report: CrashReportId,
@@ -29,10 +29,10 @@ pub struct CrashAnalysis {
     pub analyzed: Timestamp,
 }
 
-/// What is known of the minidump of a report.
+/// The result of the analysis of a minidump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DumpAnalysis {
-    /// The version of the program that read it.
+    /// The version of the reader ([`crate::minidump::DumpReader::version`]).
     pub reader: String,
     /// The facts, or a sentence about why there are none.
     pub facts: Result<DumpFacts, String>,
@@ -46,19 +46,19 @@ pub struct AnalyzedReport {
     pub group: Option<CrashGroupId>,
 }
 
-/// What became of an analysis that was to be stored.
+/// The outcome of storing an analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// It is stored, and the report counted in its group.
+    /// The analysis is stored, and the report is counted in its group.
     Stored,
-    /// Another process was faster, or the report is removed; nothing was done.
+    /// Another process stored an analysis first, or the report is removed. Nothing was changed.
     Obsolete,
 }
 
-/// Which reports are analyzed anew.
+/// Selects the reports that are analyzed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requeue {
-    /// Those whose analysis is of an older version of the rules than this one, or failed.
+    /// Reports whose analysis failed or used a version of the rules before this one.
     Older {
         than: u32,
     },

@@ -6,24 +6,25 @@ use crate::guid::CrashReportId;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 
-/// Which reports wait for an analysis, and the analyses.
+/// The queue of reports that wait for an analysis, and the stored analyses.
 ///
-/// Every report MUST wait from the moment at which it is stored ([`crate::crash_report::CrashReportRepository::add`]).
-/// A report is counted in at most one group, once, whatever processes do at the same time.
+/// A report MUST enter the queue in the transaction that stores it
+/// ([`crate::crash_report::CrashReportRepository::add`]). A report MUST be counted once, in at most one group, with any
+/// number of concurrent processes.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait CrashAnalysisRepository: Send + Sync + 'static {
-    /// Takes at most `limit` reports that wait, the longest waiting first, until `until`: they are given to nobody else
-    /// before that time. A report that was taken until a time up to `now` is given again.
+    /// Leases at most `limit` waiting reports until `until`, the longest waiting first. No other call returns them
+    /// before that time. Reports whose lease ended at `now` or before are returned again.
     async fn take(&self, now: Timestamp, until: Timestamp, limit: u64) -> Result<Vec<PendingReport>, StoreError>;
 
-    /// Stores an analysis in one step: the report waits no more, and it is counted in the group of its signature and in
-    /// no other one. A resolved group regresses as [`crate::crash_group::CrashGroup::regresses`] says.
-    /// [`Recorded::Obsolete`] if the report didn't wait or is gone.
+    /// Stores an analysis in one transaction: the report leaves the queue and is counted in the group of its signature
+    /// and in no other one. A resolved group regresses as [`crate::crash_group::CrashGroup::regresses`] says.
+    /// Returns [`Recorded::Obsolete`] if the report isn't in the queue or is removed.
     async fn record(&self, analysis: CrashAnalysis) -> Result<Recorded, StoreError>;
 
-    /// Lets reports wait for a new analysis: of at most `limit` with an id above `after`, those that `which` means.
-    /// Returns the last id that was looked at, `None` at the end, and how many wait anew.
+    /// Looks at the next `limit` reports by id, after `after`, and puts those that `which` selects into the queue.
+    /// Returns the last id that was looked at (`None` after the last report), and how many reports were queued.
     async fn requeue(
         &self,
         which: Requeue,
@@ -32,9 +33,9 @@ pub trait CrashAnalysisRepository: Send + Sync + 'static {
         now: Timestamp,
     ) -> Result<(Option<CrashReportId>, u64), StoreError>;
 
-    /// The analyses of these reports, as far as there are any, in any order.
+    /// The analyses of these reports, in any order. Reports without an analysis are left out.
     async fn find(&self, reports: &[CrashReportId]) -> Result<Vec<AnalyzedReport>, StoreError>;
 
-    /// How many reports wait.
+    /// The length of the queue.
     async fn waiting(&self) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Analyzes the reports that wait.
+//! Analyzes the crash reports in the queue.
 
 #[cfg(test)]
 mod tests;
@@ -15,19 +15,20 @@ use futures_util::TryStreamExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reports that one round takes. Each may take 10 seconds for its dump.
+/// Reports of one round. The minidump of each may take 10 seconds.
 const BATCH: u64 = 4;
 
-/// A report that was taken by a process that ended is given to another one after this time.
-const TAKEN_FOR: Duration = Duration::from_mins(10);
+/// After this time another process takes the report, since the first one has probably ended.
+const LEASE: Duration = Duration::from_mins(10);
 
-/// A report that wasn't analyzed after so many tries may be what ends the processes.
+/// After so many attempts a report counts as failed: its analysis may be what ends the process each time.
 const MAX_ATTEMPTS: u32 = 5;
 
 /// Reports that one call of [`CrashAnalysisRepository::requeue`] looks at.
-const REQUEUED_AT_ONCE: u64 = 500;
+const REQUEUE_BATCH: u64 = 500;
 
-/// The use case of decision I7. It holds one call stack in memory at a time, and no connection while it reads contents.
+/// Analyzes reports in the background (decision I7). It holds one call stack in memory at a time, and no database
+/// connection while it reads from the blob store.
 pub struct CrashAnalysisService {
     analyses: Arc<dyn CrashAnalysisRepository>,
     blobs: Arc<dyn BlobStore>,
@@ -35,24 +36,24 @@ pub struct CrashAnalysisService {
     clock: Arc<dyn Clock>,
 }
 
-/// What one round did.
+/// Counts of one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Reports with a signature now.
+    /// Reports that got a signature.
     pub analyzed: u64,
-    /// Reports that can't be analyzed, with the reason stored.
+    /// Reports that can't be analyzed; the reason is stored.
     pub failed: u64,
-    /// Reports that are tried again later, since a store or the reader of dumps didn't answer.
+    /// Reports that are retried later, since a store or the reader of minidumps was unavailable.
     pub postponed: u64,
-    /// Whether others may wait.
+    /// Whether the queue may hold more reports.
     pub has_more: bool,
 }
 
-/// What a part says, or why it can't be had.
+/// The reason why the content of a part can't be read.
 enum Unread {
-    /// It never can.
+    /// The content doesn't exist.
     Gone(String),
-    /// Perhaps later.
+    /// The store failed; a retry may succeed.
     Unavailable(String),
 }
 
@@ -67,10 +68,10 @@ impl CrashAnalysisService {
         Self { analyses, blobs, dumps, clock }
     }
 
-    /// Takes some of the reports that wait and analyzes them one after the other.
+    /// Takes up to [`BATCH`] reports from the queue and analyzes them one after the other.
     pub async fn round(&self) -> Result<Progress, StoreError> {
         let now = self.clock.now();
-        let taken = self.analyses.take(now, now.plus(TAKEN_FOR), BATCH).await?;
+        let taken = self.analyses.take(now, now.plus(LEASE), BATCH).await?;
         let mut progress = Progress { has_more: taken.len() as u64 == BATCH, ..Progress::default() };
         for pending in taken {
             let Ok(analysis) = self.analyze(&pending).await else {
@@ -87,11 +88,11 @@ impl CrashAnalysisService {
         Ok(progress)
     }
 
-    /// Lets reports be analyzed anew, and says how many (decision I5).
+    /// Puts the selected reports into the queue again and returns their number (decision I5).
     pub async fn requeue(&self, which: Requeue) -> Result<u64, StoreError> {
         let (mut after, mut all) = (None, 0);
         loop {
-            let (last, count) = self.analyses.requeue(which, after, REQUEUED_AT_ONCE, self.clock.now()).await?;
+            let (last, count) = self.analyses.requeue(which, after, REQUEUE_BATCH, self.clock.now()).await?;
             all += count;
             if last.is_none() {
                 return Ok(all);
@@ -100,7 +101,7 @@ impl CrashAnalysisService {
         }
     }
 
-    /// The error is a store that doesn't answer: the report waits on.
+    /// Fails if a store or the reader of minidumps is unavailable; the report stays in the queue.
     async fn analyze(&self, pending: &PendingReport) -> Result<CrashAnalysis, String> {
         let report = &pending.report;
         let done = |signature, dump| CrashAnalysis {
@@ -136,7 +137,7 @@ impl CrashAnalysisService {
         read_signature(content, dump).await.map_err(|error| Unread::Unavailable(error_chain(&error)))
     }
 
-    /// What the minidump of a report says; `None` if it has none.
+    /// Reads the minidump of a report; `None` if it has none.
     async fn dump(&self, report: &StoredCrashReport) -> Result<Option<DumpAnalysis>, String> {
         let Some(part) = report.parts.iter().find(|part| part.role == PartRole::Dump) else {
             return Ok(None);
@@ -155,7 +156,7 @@ impl CrashAnalysisService {
         }
     }
 
-    /// The content of a dump, if it begins as a minidump does.
+    /// Opens a dump; `None` if it doesn't begin with [`minidump::MAGIC`].
     async fn minidump(&self, part: &CrashPart) -> Result<Option<ByteStream>, Unread> {
         let length = minidump::MAGIC.len() as u64;
         if part.size < length {
@@ -185,7 +186,7 @@ impl CrashAnalysisService {
     }
 }
 
-/// The signature of a call stack, of which the first [`MAX_TEXT`] bytes are read.
+/// Computes the signature of a call stack from its first [`MAX_TEXT`] bytes.
 pub async fn read_signature(mut content: ByteStream, dump: Option<&SignedFrame>) -> Result<Signature, StoreError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = content.try_next().await? {

@@ -1,4 +1,4 @@
-//! What a person makes of a group, and how two people don't overwrite each other's change.
+//! Changes of a group by operators, and the version that prevents lost updates.
 
 use super::{CrashGroup, GroupState};
 use crate::operator::OperatorError;
@@ -9,23 +9,24 @@ use std::fmt;
 /// Longest version in which a group is resolved, in characters: that of an ApplicationVersion (decision A7).
 const MAX_VERSION: usize = 64;
 
-/// What a person makes of a group.
+/// A change of the state of a group by an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StateChange {
-    /// It is to be looked at, as if it were new.
+    /// The group becomes new again.
     Reopen,
     Acknowledge,
-    /// It is resolved, in a version if one is given.
+    /// The group is resolved, in a version of the application if one is given.
     Resolve {
         in_version: Option<String>,
     },
 }
 
 impl StateChange {
-    /// The change to a state by its word; a blank version is none.
+    /// Parses the change to a state; a blank version counts as none.
     ///
     /// # Errors
-    /// [`OperatorError::Invalid`] for a state that people can't set, and for a version that doesn't fit.
+    /// [`OperatorError::Invalid`] for a state that operators can't set, for a version that is too long or has control
+    /// characters, and for a version with another state than resolved.
     pub fn parse(state: &str, resolved_in: Option<&str>) -> Result<Self, OperatorError> {
         let in_version = resolved_in.map(str::trim).filter(|version| !is_blank(version)).map(str::to_owned);
         if in_version.as_ref().is_some_and(|version| version.chars().count() > MAX_VERSION) {
@@ -49,7 +50,8 @@ impl StateChange {
     }
 }
 
-/// What is compared before a change: it differs after each change of the state. New reports alone don't change it.
+/// The version of a group for optimistic concurrency (`ETag` and `If-Match`). Each change of the state changes it; new
+/// reports alone don't.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupVersion(String);
 
@@ -64,7 +66,7 @@ impl GroupVersion {
         Self(digest[..8].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
     }
 
-    /// Takes up what `Display` wrote. Any other text is a version that no group has.
+    /// Wraps the text that `Display` wrote. Any other text is a version that no group has.
     #[must_use]
     pub fn from_text(text: impl Into<String>) -> Self {
         Self(text.into())

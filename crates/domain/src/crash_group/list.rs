@@ -1,22 +1,22 @@
-//! Which groups are listed, and in which order.
+//! Filters, orders and cursors of lists of groups.
 
 use super::{CrashGroup, CrashGroupId, GroupState};
 use crate::guid::{ComputerGuid, parse_guid};
 use std::fmt;
 
-/// Which groups to list: all that fit every condition.
+/// Conditions of a list of groups; a group must meet all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupFilter {
     pub state: Option<GroupState>,
-    /// Exactly this name of an application.
+    /// The whole name of the application, with case.
     pub application_name: Option<String>,
-    /// Only signatures that hold this text, letters without case where the engine knows how.
+    /// A part of the signature, without case as far as the database engine supports it.
     pub search: Option<String>,
-    /// Only groups with a report of this computer.
+    /// The group has a report of this computer.
     pub computer: Option<ComputerGuid>,
 }
 
-/// What a list of groups is sorted by: the highest value first, of one value the higher id.
+/// The order of a list of groups: the highest value first; of equal values the higher id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum GroupSort {
     #[default]
@@ -28,7 +28,7 @@ pub enum GroupSort {
 impl GroupSort {
     pub const ALL: [Self; 3] = [Self::LastSeen, Self::FirstSeen, Self::Reports];
 
-    /// The word for it.
+    /// The text form, as in queries and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -38,13 +38,13 @@ impl GroupSort {
         }
     }
 
-    /// Reads [`GroupSort::as_str`].
+    /// Parses the text form of [`GroupSort::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sort| sort.as_str() == text)
     }
 
-    /// Where a list goes on after this group.
+    /// The cursor of the page after this group.
     #[must_use]
     pub fn cursor(self, group: &CrashGroup) -> GroupCursor {
         let value = match self {
@@ -56,16 +56,16 @@ impl GroupSort {
     }
 }
 
-/// Where a list goes on: after the group of this value and id.
+/// A cursor: the next page begins after the group with this value and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupCursor {
-    /// Of what the list is sorted by: microseconds since 1970, or a number of reports.
+    /// The value of the sort key: microseconds since 1970, or a number of reports.
     pub value: i64,
     pub id: CrashGroupId,
 }
 
 impl GroupCursor {
-    /// Reads what `Display` writes; `None` for anything else.
+    /// Parses the text that `Display` writes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (value, id) = text.split_once('.')?;
@@ -83,7 +83,7 @@ impl fmt::Display for GroupCursor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DailyReports {
     pub group: CrashGroupId,
-    /// The number of the day, from 0.
+    /// The number of the day, from 0 at `since` ([`super::CrashGroupRepository::daily`]).
     pub day: u32,
     pub reports: u64,
 }

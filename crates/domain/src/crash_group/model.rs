@@ -1,4 +1,4 @@
-//! What a group of crash reports is, and how it changes.
+//! A group of crash reports: identity, state and counts.
 
 use super::{GroupVersion, StateChange, is_later};
 use crate::caller::OrganizationId;
@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use uuid::Uuid;
 
-/// Identifies a group. It follows from organization, application and signature, so two processes that meet the first
-/// report of a group at once give it the same one.
+/// Identifies a group. The id is a hash of organization, application and signature, so two processes that analyze the
+/// first reports of a group at the same time use the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CrashGroupId(Uuid);
 
 impl CrashGroupId {
-    /// The id of the group of these.
+    /// Computes the id of a group.
     #[must_use]
     pub fn of(organization: OrganizationId, application_name: Option<&str>, signature: &str) -> Self {
         let mut digest = Sha256::new();
@@ -48,20 +48,20 @@ impl fmt::Display for CrashGroupId {
     }
 }
 
-/// What people and reports have made of a group.
+/// The state of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GroupState {
     New,
     Acknowledged,
     Resolved,
-    /// A report came after it was resolved.
+    /// A report arrived after the group was resolved ([`CrashGroup::regresses`]).
     Regressed,
 }
 
 impl GroupState {
     pub const ALL: [Self; 4] = [Self::New, Self::Acknowledged, Self::Resolved, Self::Regressed];
 
-    /// The word for it.
+    /// The text form, as in queries and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl GroupState {
         }
     }
 
-    /// Reads [`GroupState::as_str`].
+    /// Parses the text form of [`GroupState::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
@@ -90,20 +90,20 @@ pub struct CrashGroup {
     /// The version of the rules that made the signature of the first report.
     pub algorithm: u32,
     pub state: GroupState,
-    /// The version in which it is resolved, if it is and one was given.
+    /// The version in which the group is resolved; `None` if it isn't resolved, or without a version.
     pub resolved_in: Option<String>,
-    /// When it was resolved last.
+    /// When the group was resolved; `None` once it is new or acknowledged again.
     pub resolved_at: Option<Timestamp>,
-    /// Times of receipt of the first and the last report, also of those that are removed by now.
+    /// Times of receipt of the first and the last report. They stay when retention removes those reports.
     pub first_seen: Timestamp,
     pub last_seen: Timestamp,
-    /// Reports that are stored.
+    /// The number of stored reports.
     pub reports: u64,
 }
 
 impl CrashGroup {
-    /// Whether a report makes this group regressed: the group is resolved, and the report has a later version than the
-    /// one in which it is resolved; where versions can't be compared, it was received later (decision I5).
+    /// Whether a report makes this group regressed: the group is resolved, and the report's version is later than
+    /// `resolved_in`. If the versions can't be compared, the time of receipt decides (decision I5).
     #[must_use]
     pub fn regresses(&self, version: &str, received: Timestamp) -> bool {
         let later_version = self.resolved_in.as_deref().and_then(|resolved_in| is_later(version, resolved_in));
@@ -111,13 +111,13 @@ impl CrashGroup {
         self.state == GroupState::Resolved && later_version.unwrap_or(later_report)
     }
 
-    /// What people change of it, and what a report changes of that. Two people who read the same version have seen the same.
+    /// The version of the state. Two operators who read the same version have seen the same state.
     #[must_use]
     pub fn version(&self) -> GroupVersion {
         GroupVersion::of(self)
     }
 
-    /// Does what a person wants of it, at `now`.
+    /// Applies a change by an operator at `now`.
     pub fn change(&mut self, change: StateChange, now: Timestamp) {
         (self.state, self.resolved_in, self.resolved_at) = match change {
             StateChange::Reopen => (GroupState::New, None, None),
@@ -127,11 +127,11 @@ impl CrashGroup {
     }
 }
 
-/// What is counted of the reports of a group.
+/// The property by which the reports of a group are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TallyKind {
     Version,
-    /// A computer by its GUID.
+    /// The GUID of the computer.
     Computer,
     OperatingSystem,
 }
@@ -139,7 +139,7 @@ pub enum TallyKind {
 impl TallyKind {
     pub const ALL: [Self; 3] = [Self::Version, Self::Computer, Self::OperatingSystem];
 
-    /// The word for it.
+    /// The text form, as in queries and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -149,7 +149,7 @@ impl TallyKind {
         }
     }
 
-    /// Reads [`TallyKind::as_str`].
+    /// Parses the text form of [`TallyKind::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
@@ -164,15 +164,15 @@ pub struct Tally {
     pub reports: u64,
 }
 
-/// A group with its numbers.
+/// A group with its counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrashGroupDetails {
     pub group: CrashGroup,
-    /// Different versions of its reports.
+    /// Number of different versions in its reports.
     pub versions: u64,
-    /// Different computers; reports without one don't count.
+    /// Number of different computers; reports without a computer don't count.
     pub computers: u64,
-    /// Different operating systems.
+    /// Number of different operating systems.
     pub operating_systems: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The port to the groups, for people.
+//! The port to the groups of crash reports, for operators.
 
 use super::{
     CrashGroupDetails, CrashGroupId, DailyReports, GroupCursor, GroupFilter, GroupSort, GroupVersion, StateChange,
@@ -10,12 +10,13 @@ use crate::error::StoreError;
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 
-/// The groups of crash reports. [`crate::crash_analysis::CrashAnalysisRepository`] makes and counts them.
+/// Reads groups of crash reports and changes their state.
+/// [`crate::crash_analysis::CrashAnalysisRepository`] creates groups and counts reports.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait CrashGroupRepository: Send + Sync + 'static {
-    /// The groups of an organization, or of all of them (`None`), that match: in the order of `sort`, at most `limit`,
-    /// those after `after`. Groups without a report are left out, unless a person acknowledged or resolved them.
+    /// At most `limit` groups after `after` that match `filter`, in the order of `sort`, of one organization or of all
+    /// (`None`). Groups without a report are left out unless an operator acknowledged or resolved them.
     async fn page(
         &self,
         organization: Option<OrganizationId>,
@@ -25,22 +26,22 @@ pub trait CrashGroupRepository: Send + Sync + 'static {
         limit: u64,
     ) -> Result<Vec<CrashGroupDetails>, StoreError>;
 
-    /// The group of this id, if it is of this organization; `None` stands for any.
+    /// The group with this id in this organization, or in any (`None`).
     async fn find(
         &self,
         organization: Option<OrganizationId>,
         id: CrashGroupId,
     ) -> Result<Option<CrashGroupDetails>, StoreError>;
 
-    /// What is counted of its reports: of each kind the most frequent `limit`, ties by value.
+    /// The tallies of a group: the `limit` most frequent values of each kind, ties by value.
     async fn tallies(&self, id: CrashGroupId, limit: u64) -> Result<Vec<Tally>, StoreError>;
 
-    /// How many stored reports of these groups were received on each day of 24 hours from `since` on, in any order. Days
-    /// without a report are left out.
+    /// How many stored reports of these groups were received on each day of 24 hours from `since` on, in any order.
+    /// Days without a report are left out.
     async fn daily(&self, ids: &[CrashGroupId], since: Timestamp) -> Result<Vec<DailyReports>, StoreError>;
 
-    /// Changes the state of a group at `now` and stores the record, both or neither. Does nothing and returns `false` if
-    /// the organization has no such group, or its version isn't `expected`.
+    /// Changes the state of a group at `now` and stores the audit record in the same transaction. Changes nothing and
+    /// returns `false` if the organization has no such group, or its version isn't `expected`.
     async fn set_state(
         &self,
         organization: OrganizationId,

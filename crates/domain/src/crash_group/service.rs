@@ -1,4 +1,4 @@
-//! Shows operators the groups of crash reports, and changes their state.
+//! The use cases of operators on groups of crash reports.
 
 #[cfg(test)]
 mod tests;
@@ -17,16 +17,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Days whose reports are counted, the present one included; days of UTC.
+/// Days in the daily counts, in UTC, today included.
 pub const DAYS: usize = 30;
 
-/// Versions, computers and operating systems that are shown of one group, at most.
+/// Limit for the versions, the computers and the operating systems of a [`FoundGroup`].
 pub const TALLIES: u64 = 100;
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// How often a change is tried that others' changes overtake.
-const TRIES: usize = 5;
+/// Attempts of a change when concurrent changes get ahead of it.
+const MAX_ATTEMPTS: usize = 5;
 
 /// A group in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,15 +34,15 @@ pub struct ListedGroup {
     /// The name of its organization.
     pub organization: String,
     pub details: CrashGroupDetails,
-    /// Its reports of the last [`DAYS`] days, the oldest day first.
+    /// The number of reports on each of the last [`DAYS`] days, the oldest day first.
     pub daily: Vec<u64>,
 }
 
-/// A group with all that is known of it.
+/// A group with its tallies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundGroup {
     pub listed: ListedGroup,
-    /// Of each kind the most frequent [`TALLIES`].
+    /// The [`TALLIES`] most frequent values of each kind.
     pub tallies: Vec<Tally>,
 }
 
@@ -63,7 +63,7 @@ impl CrashGroupService {
         Self { groups, organizations, clock }
     }
 
-    /// A page of the groups that match, of the named organization or of all that the actor sees.
+    /// Lists the groups that match, of the named organization or of all that the actor sees.
     ///
     /// # Errors
     /// An organization that the actor doesn't see, or a store failure.
@@ -81,7 +81,7 @@ impl CrashGroupService {
         Ok(Page { items: self.listed(page.items).await?, next: page.next })
     }
 
-    /// A group with what is counted of its reports.
+    /// Finds a group with its tallies.
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] also for a group of an organization that the actor doesn't see, or a store failure.
@@ -93,11 +93,12 @@ impl CrashGroupService {
         Ok(FoundGroup { listed, tallies })
     }
 
-    /// Changes the state of a group, and records it (decision P9). A change to what it is already does nothing. Where
-    /// `expected` is given, the group must have one of these versions.
+    /// Changes the state of a group and writes an audit record (decision P9). Does nothing if the group already has
+    /// that state. With `expected`, the group must have one of these versions.
     ///
     /// # Errors
-    /// A viewer; [`OperatorError::NotFound`]; [`OperatorError::Stale`] for another version; a store failure.
+    /// The actor is a viewer; [`OperatorError::NotFound`]; [`OperatorError::Stale`] for another version;
+    /// [`OperatorError::Conflict`] if all attempts met concurrent changes; a store failure.
     pub async fn change(
         &self,
         actor: &Actor,
@@ -106,7 +107,7 @@ impl CrashGroupService {
         expected: Option<&[GroupVersion]>,
     ) -> Result<CrashGroup, OperatorError> {
         actor.require_admin()?;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let before = self.one(actor, id).await?.group;
             let (version, now) = (before.version(), self.clock.now());
             if expected.is_some_and(|expected| !expected.contains(&version)) {
@@ -132,7 +133,7 @@ impl CrashGroupService {
         found.ok_or_else(|| missing(id))
     }
 
-    /// Adds the names of organizations and the reports of each day.
+    /// Adds the names of the organizations and the daily counts.
     async fn listed(&self, groups: Vec<CrashGroupDetails>) -> Result<Vec<ListedGroup>, StoreError> {
         if groups.is_empty() {
             return Ok(Vec::new());
@@ -157,7 +158,7 @@ fn target(id: CrashGroupId) -> String {
     format!("crash group {id}")
 }
 
-/// The beginning of the first of the days that are counted.
+/// The beginning of the first day of the daily counts.
 fn first_day(now: Timestamp) -> Timestamp {
     let day = i64::try_from(DAY.as_micros()).unwrap_or(i64::MAX);
     let today = now.as_micros().div_euclid(day);
@@ -169,7 +170,7 @@ fn days_of(counts: &[DailyReports]) -> HashMap<CrashGroupId, Vec<u64>> {
     let mut days: HashMap<CrashGroupId, Vec<u64>> = HashMap::new();
     for count in counts {
         let of_group = days.entry(count.group).or_insert_with(|| vec![0; DAYS]);
-        // A clock that is ahead may have stored a later day.
+        // A process whose clock is ahead may have stored a report of a later day.
         if let Some(day) = of_group.get_mut(count.day as usize) {
             *day += count.reports;
         }

@@ -1,7 +1,7 @@
-//! Which of two versions of a program is the later one.
+//! Compares versions of an application.
 
-/// Whether `one` is later than `other`: by their numeric parts, where a missing part is 0. `None` if one of them doesn't
-/// consist of numbers (decision I5).
+/// Whether `one` is later than `other`. Numeric parts are compared one by one; a missing part is 0. `None` if a part
+/// isn't a number (decision I5).
 #[must_use]
 pub fn is_later(one: &str, other: &str) -> Option<bool> {
     let (one, other) = (parts(one)?, parts(other)?);
@@ -11,7 +11,7 @@ pub fn is_later(one: &str, other: &str) -> Option<bool> {
     Some(pairs.find(|(one, other)| one != other).is_some_and(|(one, other)| one > other))
 }
 
-/// The numbers of `9.2.1.4711` or `v9.2`.
+/// The numeric parts of a version such as `9.2.1.4711` or `v9.2`.
 fn parts(version: &str) -> Option<Vec<u64>> {
     let version = version.trim();
     let version = version.strip_prefix(['v', 'V']).unwrap_or(version);

@@ -1,4 +1,4 @@
-//! The port to the crash reports of all organizations, for people. It only reads.
+//! The port to the crash reports of all organizations, for operators. It only reads.
 
 use super::{CrashReport, StoredCrashReport};
 use crate::caller::OrganizationId;
@@ -10,16 +10,16 @@ use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use std::fmt;
 
-/// Which reports to list: all that fit every condition.
+/// Conditions of a list of reports; a report must meet all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReportFilter {
     pub group: Option<CrashGroupId>,
     pub computer: Option<ComputerGuid>,
-    /// Exactly this ApplicationVersion.
+    /// The whole ApplicationVersion, with case.
     pub version: Option<String>,
-    /// Time of receipt, inclusive.
+    /// The report was received at this time or later.
     pub from: Option<Timestamp>,
-    /// Time of receipt, inclusive.
+    /// The report was received at this time or earlier.
     pub to: Option<Timestamp>,
 }
 
@@ -28,21 +28,21 @@ pub struct ReportFilter {
 pub struct ArchivedReport {
     pub organization: OrganizationId,
     pub report: CrashReport<PartsTotal>,
-    /// `None` while it isn't analyzed, and without a signature.
+    /// `None` until the report is analyzed, and for a report without a signature.
     pub group: Option<CrashGroupId>,
-    /// The signature, or a sentence about why there is none; `None` while it isn't analyzed.
+    /// The signature, or a sentence about why there is none; `None` until the report is analyzed.
     pub signature: Option<Result<String, String>>,
 }
 
 impl ArchivedReport {
-    /// Where a list goes on after this report.
+    /// The cursor of the page after this report.
     #[must_use]
     pub fn cursor(&self) -> ReportCursor {
         ReportCursor { received: self.report.received, id: self.report.id }
     }
 }
 
-/// Where a list goes on: after the report that was received at this time and has this id.
+/// A cursor: the next page begins after the report with this time of receipt and id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReportCursor {
     pub received: Timestamp,
@@ -50,7 +50,7 @@ pub struct ReportCursor {
 }
 
 impl ReportCursor {
-    /// Reads what `Display` writes; `None` for anything else.
+    /// Parses the text that `Display` writes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (received, id) = text.split_once('.')?;
@@ -65,12 +65,12 @@ impl fmt::Display for ReportCursor {
     }
 }
 
-/// The stored crash reports, for people.
+/// Reads the stored crash reports, for operators.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait CrashReportArchive: Send + Sync + 'static {
-    /// The reports of an organization, or of all of them (`None`), that match: newest first, of one time the higher id, at
-    /// most `limit`, those after `after`.
+    /// At most `limit` reports after `after` that match `filter`, of one organization or of all (`None`): newest first,
+    /// of equal times the higher id first.
     async fn page(
         &self,
         organization: Option<OrganizationId>,
@@ -79,8 +79,8 @@ pub trait CrashReportArchive: Send + Sync + 'static {
         limit: u64,
     ) -> Result<Vec<ArchivedReport>, StoreError>;
 
-    /// The report of this id, its parts in the order of the body, and whose it is; of this organization only, if one is
-    /// given.
+    /// The report with this id in this organization, or in any (`None`), and its organization. The parts are in the
+    /// order of the body.
     async fn find(
         &self,
         organization: Option<OrganizationId>,

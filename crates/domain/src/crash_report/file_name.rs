@@ -1,12 +1,12 @@
-//! What the file of a part is called.
+//! File names of the parts of crash reports.
 
 use super::{CrashPart, PartRole};
 
-/// A name for the file of a part: the last piece of the client's, else one by its role. `number` counts the parts of a
-/// report from 1. Whatever writes or offers a file makes the name safe.
+/// The file name of a part: the last segment of the client's path, else a name by role. `number` is the number of the
+/// part in its report, from 1. The name isn't safe yet: callers pass it to [`crate::file_name::safe_file_name`].
 #[must_use]
 pub fn file_name(number: usize, part: &CrashPart) -> String {
-    // Some clients send the whole path of theirs.
+    // Some clients send the whole path on their computer.
     let sent = part.file_name.as_deref().and_then(|name| name.rsplit(['/', '\\']).next()).map(str::trim);
     if let Some(name) = sent.filter(|name| !name.is_empty()) {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! Shows operators crash reports with what is concluded from them.
+//! The use cases of operators on crash reports.
 
 #[cfg(test)]
 mod tests;
@@ -22,13 +22,13 @@ use futures_util::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long before a report the log entries of its computer are shown.
+/// Log entries of a report's computer are shown from this long before the report.
 pub const LOG_BEFORE: Duration = Duration::from_mins(10);
 
-/// Log entries that are shown with a report, at most.
+/// Limit for the log entries that are shown with a report.
 pub const MAX_LOG_ENTRIES: usize = 200;
 
-/// Characters of a description that are shown with a report.
+/// Characters of a log entry's description that are shown with a report; the rest is cut off.
 const MAX_DESCRIPTION: usize = 1000;
 
 /// The ports that [`CrashReportReader`] reads.
@@ -40,7 +40,7 @@ pub struct ReportSources {
     pub blobs: Arc<dyn BlobStore>,
 }
 
-/// The crash reports as an operator sees them (decisions I4, I6, I7, P8).
+/// Crash reports, their analyses and contents as an operator sees them (decisions I4, I6, I7, P8).
 pub struct CrashReportReader {
     sources: ReportSources,
     organizations: Arc<OrganizationList>,
@@ -54,26 +54,27 @@ pub struct ListedReport {
     pub archived: ArchivedReport,
 }
 
-/// A report with what is concluded from it.
+/// A report with its analysis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundReport {
     /// The name of its organization.
     pub organization: String,
     pub organization_id: OrganizationId,
     pub report: StoredCrashReport,
-    /// `None` while it isn't analyzed.
+    /// `None` until the report is analyzed.
     pub analyzed: Option<AnalyzedReport>,
+    /// `None` if the report has no call stack, or its content is missing.
     pub call_stack: Option<ReadCallStack>,
 }
 
-/// A call stack as text, and which of its frames make the signature by the rules of this version.
+/// A call stack as text, with its signature and marked frames by the present rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadCallStack {
     pub text: PartText,
     pub signature: Signature,
 }
 
-/// A part as text, in the encoding that its beginning shows.
+/// A part as text. The encoding is guessed from its first bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartText {
     pub text: String,
@@ -81,7 +82,7 @@ pub struct PartText {
     pub is_cut: bool,
 }
 
-/// The log entries before a report.
+/// The log entries of a computer before its crash report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogBefore {
     /// The newest first, descriptions cut.
@@ -96,7 +97,7 @@ impl CrashReportReader {
         Self { sources, organizations }
     }
 
-    /// A page of the reports that match, of the named organization or of all that the actor sees; the newest first.
+    /// Lists the reports that match, the newest first, of the named organization or of all that the actor sees.
     ///
     /// # Errors
     /// An organization that the actor doesn't see, or a store failure.
@@ -118,7 +119,7 @@ impl CrashReportReader {
         Ok(Page { items: page.items.into_iter().map(listed).collect(), next: page.next })
     }
 
-    /// A report with its signature, frames and minidump.
+    /// Finds a report with its signature, frames and minidump.
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] also for a report of an organization that the actor doesn't see, or a store failure.
@@ -133,7 +134,7 @@ impl CrashReportReader {
         Ok(FoundReport { organization, organization_id, report, analyzed, call_stack })
     }
 
-    /// A part of a report, by its place in the body from 1 on, and its content as it was sent.
+    /// Opens a part of a report by its number in the body, from 1: the part, and its content as it was sent.
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] also for a report of an organization that the actor doesn't see, or a store failure.
@@ -151,7 +152,7 @@ impl CrashReportReader {
         Ok((part, content))
     }
 
-    /// The first part of this role as text; `None` if there is none, or its content is gone.
+    /// Reads the first part with this role as text; `None` if there is none, or its content is missing.
     ///
     /// # Errors
     /// A store failure.
@@ -175,7 +176,8 @@ impl CrashReportReader {
         Ok(Some(PartText { text: decode(&bytes), is_cut }))
     }
 
-    /// What the computer of a report logged in the [`LOG_BEFORE`] before it was received; nothing without a computer.
+    /// The log entries of the report's computer in the [`LOG_BEFORE`] before the receipt of the report; none without a
+    /// computer.
     ///
     /// # Errors
     /// A store failure.

@@ -1,4 +1,5 @@
-//! Forecasts for lists of devices, made in the background: a list of fifty devices can't read a week of samples of each.
+//! Computes the forecasts for lists of devices in the background: reading a week of samples for each row of a list
+//! would be too slow.
 
 use super::{DeviceBoardRepository, DeviceForecast};
 use crate::caller::OrganizationId;
@@ -10,16 +11,16 @@ use crate::timestamp::Timestamp;
 use futures_util::TryStreamExt;
 use std::sync::Arc;
 
-/// Devices of one batch.
+/// Devices in one batch.
 const BATCH: u64 = 20;
 
-/// When the first ink of a device will be empty.
+/// The time at which the first ink of a device will be empty; `None` without a forecast.
 #[must_use]
 pub fn earliest(forecast: &[InkForecast]) -> Option<Timestamp> {
     forecast.iter().map(|ink| ink.empties_at).min()
 }
 
-/// What the samples of the last week say about the inks of a device (decision I2).
+/// Computes the forecast of each ink of a device from the samples of the last week (decision I2).
 pub(super) async fn forecast(
     history: &dyn DeviceHistoryRepository,
     organization: OrganizationId,
@@ -35,7 +36,7 @@ pub(super) async fn forecast(
     Ok(usage.forecast())
 }
 
-/// Makes forecasts for all devices, a batch at a time.
+/// Computes and stores forecasts for all devices, a batch at a time.
 pub struct ForecastService {
     board: Arc<dyn DeviceBoardRepository>,
     history: Arc<dyn DeviceHistoryRepository>,
@@ -52,7 +53,8 @@ impl ForecastService {
         Self { board, history, clock }
     }
 
-    /// Makes the forecasts of the next devices after `after`, and says which one was the last; `None` after all.
+    /// Computes the forecasts of the next batch of devices, after `after`. Returns the last device of the batch; `None`
+    /// after the last batch.
     ///
     /// # Errors
     /// A store failure.

@@ -1,4 +1,4 @@
-//! What a list of devices holds, and in which order.
+//! Rows, filters, orders and cursors of lists of devices.
 
 use super::earliest;
 use crate::caller::OrganizationId;
@@ -13,17 +13,17 @@ use std::time::Duration;
 /// An ink whose level is below this share of its MaxLevel is low.
 pub const LOW_INK: f64 = 0.1;
 
-/// An ink that will be empty within this time is low, too.
+/// An ink that will be empty within this time is low, too (decision I2).
 pub const EMPTY_SOON: Duration = Duration::from_hours(3 * 24);
 
-/// Why a device needs somebody, the most urgent first.
+/// Why a device needs attention. The order of the variants is by urgency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Attention {
-    /// Its Status is Error.
+    /// The last status is Error.
     Error,
-    /// Its Status is Offline.
+    /// The last status is Offline.
     Offline,
-    /// Its last status is too old (decision I3); what it says is past.
+    /// The last status is too old to describe the present (decision I3).
     Silent,
     /// An ink is low.
     LowInk,
@@ -35,7 +35,7 @@ impl Attention {
     /// The most urgent first.
     pub const ALL: [Self; 5] = [Self::Error, Self::Offline, Self::Silent, Self::LowInk, Self::Fine];
 
-    /// The word for it.
+    /// The text form, as in queries and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,18 +47,18 @@ impl Attention {
         }
     }
 
-    /// Reads [`Attention::as_str`].
+    /// Parses the text form of [`Attention::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|attention| attention.as_str() == text)
     }
 }
 
-/// The times by which a list judges its devices.
+/// The time for which [`Attention`] and [`Reporting`] are computed, and the limit that follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     pub now: Timestamp,
-    /// A status that was received before this is too old (decision I3).
+    /// A device whose last status was received before this time is silent (decision I3).
     pub silent_before: Timestamp,
 }
 
@@ -68,36 +68,36 @@ impl Moment {
         Self { now, silent_before: now.minus(silent_after) }
     }
 
-    /// An ink that is empty before this is low.
+    /// An ink that will be empty before this time is low.
     #[must_use]
     pub fn soon(self) -> Timestamp {
         self.now.plus(EMPTY_SOON)
     }
 }
 
-/// The lowest level of the inks as a share of MaxLevel; `None` where no level is known.
+/// The lowest level of the inks as a share of MaxLevel, from 0; `None` if no level is known.
 #[must_use]
 pub fn lowest_ink(inks: &[RemainingInk]) -> Option<f64> {
     let known = inks.iter().filter(|ink| ink.level >= 0.0 && ink.max_level > 0.0);
     known.map(|ink| ink.level / ink.max_level).min_by(f64::total_cmp)
 }
 
-/// A registered device with its last status and the last forecast that was made for it.
+/// A registered device with its last status and its last stored forecast.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardDevice {
     pub organization: RegisteredOrganization,
     pub guid: DeviceGuid,
     pub name: String,
-    /// `None` if it never sent one.
+    /// `None` if the device never sent a status.
     pub status: Option<DeviceStatus>,
-    /// When Status or ConnectionState changed last; `None` where that isn't known.
+    /// The time of the last change of Status or ConnectionState; `None` if it isn't known.
     pub changed: Option<Timestamp>,
-    /// Of each ink that has one (decision I2).
+    /// The forecasts, one for each ink that has one (decision I2).
     pub forecast: Vec<InkForecast>,
 }
 
 impl BoardDevice {
-    /// Whether it still reports (decision I3).
+    /// Whether the device is silent, was never seen, or reports (decision I3).
     #[must_use]
     pub fn reporting(&self, moment: Moment) -> Reporting {
         match &self.status {
@@ -107,7 +107,7 @@ impl BoardDevice {
         }
     }
 
-    /// Why it needs somebody.
+    /// Why the device needs attention.
     #[must_use]
     pub fn attention(&self, moment: Moment) -> Attention {
         let (Some(status), reporting) = (&self.status, self.reporting(moment)) else { return Attention::Fine };
@@ -122,7 +122,7 @@ impl BoardDevice {
         }
     }
 
-    /// When the tank of an ink of its status will be empty (decision I2).
+    /// The time at which an ink will be empty, by the forecast for its index and name (decision I2).
     #[must_use]
     pub fn empties_at(&self, ink: &RemainingInk) -> Option<Timestamp> {
         let of_ink =
@@ -130,7 +130,7 @@ impl BoardDevice {
         self.forecast.iter().find(of_ink).map(|forecast| forecast.empties_at)
     }
 
-    /// Where a list goes on after it.
+    /// The cursor of the page after this device.
     #[must_use]
     pub fn cursor(&self, sort: DeviceSort, moment: Moment) -> DeviceCursor {
         let attention = match sort {
@@ -141,26 +141,26 @@ impl BoardDevice {
     }
 }
 
-/// Which devices to list: all that fit every condition. Retired ones never do.
+/// Conditions of a list of devices; a device must meet all of them. Retired devices are never listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeviceFilter {
     /// `None` for all organizations.
     pub organization: Option<OrganizationId>,
-    /// The last status is one of these; any if there are none.
+    /// The last status is one of these; an empty list means any status.
     pub statuses: Vec<Status>,
-    /// Whether the last status is too old. A device that never sent one isn't silent.
+    /// Whether the device is silent (decision I3). A device that never sent a status isn't silent.
     pub silent: Option<bool>,
-    /// Whether it ever sent a status.
+    /// Whether the device ever sent a status.
     pub seen: Option<bool>,
     pub attention: Option<Attention>,
-    /// The name holds this text, letters without case where the engine knows how.
+    /// A part of the name, without case as far as the database engine supports it.
     pub search: Option<String>,
 }
 
-/// The order of a list.
+/// The order of a list of devices.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DeviceSort {
-    /// By [`Attention`], then as by name.
+    /// By [`Attention`], then name, then GUID.
     #[default]
     Attention,
     /// By name, then GUID.
@@ -168,7 +168,7 @@ pub enum DeviceSort {
 }
 
 impl DeviceSort {
-    /// The word for it.
+    /// The text form, as in queries and JSON.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -177,14 +177,14 @@ impl DeviceSort {
         }
     }
 
-    /// Reads [`DeviceSort::as_str`].
+    /// Parses the text form of [`DeviceSort::as_str`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Attention, Self::Name].into_iter().find(|sort| sort.as_str() == text)
     }
 }
 
-/// The place in a list after a device. It stays valid while devices come and go.
+/// A cursor: the next page begins after the device with these values. It stays valid while devices come and go.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceCursor {
     /// [`Attention::Fine`] in a list by name.
@@ -200,7 +200,7 @@ impl fmt::Display for DeviceCursor {
 }
 
 impl DeviceCursor {
-    /// Reads what `Display` writes; `None` for anything else.
+    /// Parses the text that `Display` writes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut pieces = text.splitn(3, '.');
@@ -210,11 +210,11 @@ impl DeviceCursor {
     }
 }
 
-/// How many devices have one status and need somebody for one reason.
+/// The number of devices with one [`Attention`] and one status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceTally {
     pub attention: Attention,
-    /// The last one; `None` for devices that never sent one.
+    /// The last status; `None` for devices that never sent one.
     pub status: Option<Status>,
     pub devices: u64,
 }
@@ -224,7 +224,7 @@ pub struct DeviceTally {
 pub struct DeviceForecast {
     pub organization: OrganizationId,
     pub device: DeviceGuid,
-    /// When it was made.
+    /// When the forecast was computed.
     pub at: Timestamp,
     pub inks: Vec<InkForecast>,
 }

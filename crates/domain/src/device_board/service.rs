@@ -13,28 +13,29 @@ use futures_util::{StreamExt, TryStreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Changes of one history, at most. A device may change its state every second.
+/// Limit for the changes of one history: a device may change its state every second.
 pub const MAX_CHANGES: usize = 5_000;
 
-/// Samples of one history, at most.
+/// Limit for the samples of one history.
 pub const MAX_SAMPLES: u32 = 1_000;
 
-/// The period of a history unless one is asked for.
-const LAST_WHILE: Duration = Duration::from_hours(24);
+/// The length of the period if a request names no beginning.
+const DEFAULT_PERIOD: Duration = Duration::from_hours(24);
 
-/// The past of a device within a period (decision I1), oldest first.
+/// The history of a device within a period (decision I1), oldest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceHistory {
     pub device: BoardDevice,
     pub period: Period,
-    /// The first may have begun before the period: it is the state at its beginning.
+    /// The first change may be older than the period: it is the state at the beginning of the period.
     pub changes: Vec<StateChange>,
     /// Whether there are more than [`MAX_CHANGES`]; the later ones are missing.
     pub is_cut: bool,
     pub samples: Vec<DeviceSample>,
 }
 
-/// What operators look at of devices. An operator of one organization sees the devices of that one only (decision P8).
+/// Lists, history and timeline of devices. An operator of one organization sees the devices of that organization only
+/// (decision P8).
 pub struct DeviceBoardService {
     board: Arc<dyn DeviceBoardRepository>,
     history: Arc<dyn DeviceHistoryRepository>,
@@ -55,13 +56,13 @@ impl DeviceBoardService {
         Self { board, history, timeline, clock, silent_after }
     }
 
-    /// Now, as lists judge devices.
+    /// The moment for a list that begins now.
     #[must_use]
     pub fn moment(&self) -> Moment {
         Moment::new(self.clock.now(), self.silent_after)
     }
 
-    /// The devices that match, judged at `moment`.
+    /// Lists the devices that match at `moment`.
     ///
     /// # Errors
     /// A store failure.
@@ -77,7 +78,7 @@ impl DeviceBoardService {
         Ok(self.board.page(&filter, sort, moment, asked).await?)
     }
 
-    /// A device with the forecast of this moment.
+    /// Finds a device and computes its forecast for now.
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] for a device that the actor doesn't see.
@@ -87,7 +88,7 @@ impl DeviceBoardService {
         Ok(BoardDevice { forecast, ..device })
     }
 
-    /// The past of a device; of the last 24 hours unless it is said otherwise.
+    /// The history of a device. `to` is now by default, `from` 24 hours before `to`.
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] for a device that the actor doesn't see, [`OperatorError::Invalid`] for a period that
@@ -101,7 +102,7 @@ impl DeviceBoardService {
     ) -> Result<DeviceHistory, OperatorError> {
         let device = self.registered(actor, guid).await?;
         let to = to.unwrap_or_else(|| self.clock.now());
-        let period = Period { from: from.unwrap_or_else(|| to.minus(LAST_WHILE)), to };
+        let period = Period { from: from.unwrap_or_else(|| to.minus(DEFAULT_PERIOD)), to };
         if period.from > period.to {
             return Err(OperatorError::invalid("from", "must not be later than to"));
         }
@@ -114,7 +115,7 @@ impl DeviceBoardService {
         Ok(DeviceHistory { device, period, changes, is_cut, samples })
     }
 
-    /// What happened to a device, the newest first (decision I12).
+    /// A page of the timeline of a device, the newest event first (decision I12).
     ///
     /// # Errors
     /// [`OperatorError::NotFound`] for a device that the actor doesn't see.

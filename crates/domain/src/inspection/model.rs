@@ -56,8 +56,8 @@ pub struct InspectedComputer {
 }
 
 impl InspectedComputer {
-    /// The newest of what is stored of it. Where requests aren't known, since an earlier version received them, log
-    /// entries and crash reports are.
+    /// The newest of the last request, log entry and crash report. Data of earlier versions has no requests, but log
+    /// entries and crash reports.
     #[must_use]
     pub fn last_seen(&self) -> Option<LastSeen> {
         let request = self.last_request.as_ref();

@@ -1,16 +1,16 @@
-//! The facts of a minidump. All may be missing.
+//! The facts of a minidump. Any of them may be missing.
 
 use crate::call_stack::Frame;
 use crate::crash_signature::SignedFrame;
 use serde::{Deserialize, Serialize};
 
-/// Modules that are kept at most, of loaded and of unloaded ones (decision I6).
+/// Limit for the loaded modules, and for the unloaded modules (decision I6).
 pub const MAX_MODULES: usize = 2048;
 
-/// Threads that are kept at most (decision I6).
+/// Limit for the threads (decision I6).
 pub const MAX_THREADS: usize = 4096;
 
-/// What a minidump says, as far as it could be read. It is stored as JSON.
+/// The facts of a minidump, as far as it could be read. They are stored as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DumpFacts {
@@ -24,33 +24,33 @@ pub struct DumpFacts {
     pub written_at: Option<u32>,
     /// Such as `EXCEPTION_ACCESS_VIOLATION_READ`.
     pub exception: Option<String>,
-    /// The address that the exception is about: `0x0000000000000004`.
+    /// The address that the access of the exception went to, such as `0x0000000000000004`.
     pub exception_address: Option<String>,
-    /// Where it happened.
+    /// The code location of the exception.
     pub place: Option<Place>,
-    /// The number of the thread in which it happened.
+    /// The id of the thread of the exception ([`DumpThread::id`]).
     pub crashed_thread: Option<u32>,
     pub threads: Vec<DumpThread>,
     pub modules: Vec<DumpModule>,
     pub unloaded_modules: Vec<DumpModule>,
-    /// What the program wrote into the dump: names and values.
+    /// Names and values that the program wrote into the dump.
     pub annotations: Vec<(String, String)>,
     /// Sentences about what couldn't be read, and about what was left out.
     pub problems: Vec<String>,
 }
 
-/// A place in a module.
+/// A location in the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// `None` if no module covers the address.
     pub module: Option<String>,
     /// Bytes from the beginning of the module.
     pub offset: Option<u64>,
-    /// `0x00007ff61a2b3c4d`
+    /// Such as `0x00007ff61a2b3c4d`.
     pub address: String,
 }
 
-/// A thread, and where it was.
+/// A thread and its code location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DumpThread {
     pub id: u32,
@@ -63,16 +63,16 @@ pub struct DumpThread {
 pub struct DumpModule {
     pub name: String,
     pub version: Option<String>,
-    /// By which a symbol server finds the symbols.
+    /// The key of the symbols on a symbol server.
     pub debug_identifier: Option<String>,
-    /// `0x00007ff61a2b0000`
+    /// The base address, such as `0x00007ff61a2b0000`.
     pub address: String,
-    /// Bytes.
+    /// In bytes.
     pub size: u64,
 }
 
 impl DumpFacts {
-    /// The topmost frame of the thread that crashed, for a signature.
+    /// The exception and the topmost frame of its thread, for a signature.
     #[must_use]
     pub fn signed_frame(&self) -> SignedFrame {
         let place = self.place.as_ref();

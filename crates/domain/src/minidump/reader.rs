@@ -1,4 +1,4 @@
-//! The port to whatever reads minidumps.
+//! The port to a reader of minidumps.
 
 use super::DumpFacts;
 use crate::blob::ByteStream;
@@ -7,31 +7,31 @@ use async_trait::async_trait;
 /// A dump to read.
 pub struct DumpSource {
     pub content: ByteStream,
-    /// Bytes of the content.
+    /// The length of the content in bytes.
     pub size: u64,
 }
 
-/// Why nothing is known of a dump.
+/// Why a dump has no facts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnreadDump {
-    /// It can't be read, now or later; a sentence says why.
+    /// The dump can't be read, now or later. The text is a sentence that says why.
     #[error("{0}")]
     Unreadable(String),
-    /// It may be read later.
+    /// The reader or the store is unavailable; a retry may succeed.
     #[error("{0}")]
     Unavailable(String),
 }
 
 /// Reads minidumps.
 ///
-/// A hostile dump MUST NOT end the process of the caller, nor take memory or time beyond the bounds of decision I6. Of a
-/// damaged dump what can be read is returned, with sentences about the rest.
+/// A hostile dump MUST NOT end the process of the caller, nor take memory or time beyond the bounds of decision I6. A
+/// damaged dump yields the facts that can be read, with sentences about the others in [`DumpFacts::problems`].
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait DumpReader: Send + Sync + 'static {
-    /// The version of the reader, which is stored with its facts.
+    /// The version of the reader. It is stored with the facts.
     fn version(&self) -> String;
 
-    /// What the dump says. Anything that isn't a minidump is [`UnreadDump::Unreadable`].
+    /// Reads the facts of a dump. Content that isn't a minidump is [`UnreadDump::Unreadable`].
     async fn read(&self, dump: DumpSource) -> Result<DumpFacts, UnreadDump>;
 }

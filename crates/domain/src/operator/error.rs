@@ -18,7 +18,7 @@ pub enum OperatorError {
     /// It exists already, or was changed before.
     #[error("{0}")]
     Conflict(String),
-    /// Somebody else changed it since it was read.
+    /// Another operator changed the record since it was read.
     #[error("{0} was changed meanwhile; read it again, then decide")]
     Stale(String),
     /// Name or password is wrong; it isn't said which (decision P4).

@@ -35,7 +35,7 @@ impl OrganizationList {
         Ok(asked.page(all, |one| one.name.clone()))
     }
 
-    /// The name of every organization, for records that only hold its number.
+    /// The names of all organizations by id.
     pub(crate) async fn names(&self) -> Result<HashMap<OrganizationId, String>, StoreError> {
         let all = self.inspection.organizations(None).await?;
         Ok(all.into_iter().map(|one| (one.id, one.name)).collect())

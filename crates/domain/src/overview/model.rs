@@ -1,11 +1,11 @@
-//! Figures.
+//! The figures of the first page.
 
 use crate::crash_group::CrashGroup;
 use crate::device_board::{Attention, BoardDevice, DeviceTally, Moment};
 use crate::device_status::Status;
 use crate::timestamp::Timestamp;
 
-/// How many devices are in which state. A silent device counts as silent only (decision I3).
+/// The number of devices in each state. A silent device counts as silent only (decision I3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeviceFigures {
     pub all: u64,
@@ -17,12 +17,12 @@ pub struct DeviceFigures {
     pub other: u64,
     pub silent: u64,
     pub never_seen: u64,
-    /// Devices that need somebody because of an ink only.
+    /// Devices that need attention only because an ink is low.
     pub low_ink: u64,
 }
 
 impl DeviceFigures {
-    /// The figures of what was counted.
+    /// Adds up tallies.
     #[must_use]
     pub fn of(tallies: &[DeviceTally]) -> Self {
         let mut figures = Self::default();
@@ -43,7 +43,7 @@ impl DeviceFigures {
         figures
     }
 
-    /// Devices that need somebody.
+    /// The number of devices that need attention.
     #[must_use]
     pub fn needing(&self) -> u64 {
         self.error + self.offline + self.silent + self.low_ink
@@ -55,22 +55,22 @@ impl DeviceFigures {
 pub struct UnsettledGroups {
     pub new: u64,
     pub regressed: u64,
-    /// Some of them, the last seen first.
+    /// The first of these groups, the last seen first.
     pub first: Vec<CrashGroup>,
 }
 
-/// How many requests were refused for one reason.
+/// The number of requests that were refused for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReasonFigure {
-    /// [`crate::error::Reason::code`], or a word of the same kind.
+    /// [`crate::error::Reason::code`], or a code of the HTTP layer in the same form.
     pub reason: String,
     pub refusals: u64,
 }
 
-/// How many log entries were received in one hour.
+/// The number of log entries that were received in one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HourFigure {
-    /// Its beginning.
+    /// The beginning of the hour.
     pub from: Timestamp,
     pub entries: u64,
 }
@@ -80,15 +80,15 @@ pub struct HourFigure {
 pub struct Overview {
     pub moment: Moment,
     pub devices: DeviceFigures,
-    /// The first devices that need somebody, the most urgent first.
+    /// The first devices that need attention, the most urgent first.
     pub needing: Vec<BoardDevice>,
     pub crash_groups: UnsettledGroups,
-    /// Of the last 24 hours, the most frequent first. Of each organization the newest refusals are kept only
-    /// ([`crate::refusal::KEPT_PER_OWNER`]).
+    /// Refusals of the last 24 hours, the most frequent reason first. Only the newest refusals of each organization are
+    /// stored ([`crate::refusal::KEPT_PER_OWNER`]).
     pub refusals: Vec<ReasonFigure>,
-    /// Of the present hour and the 23 before, oldest first.
+    /// Log entries of the present hour and the 23 before, oldest first.
     pub log_hours: Vec<HourFigure>,
-    /// Resources of which at least one computer has an outdated content (decision I9).
+    /// The number of resources of which at least one computer has an outdated content (decision I9).
     pub outdated_resources: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The use case of the first page.
+//! Collects the figures of the first page.
 
 use super::{DeviceFigures, Overview, OverviewRepository};
 use crate::caller::OrganizationId;
@@ -9,16 +9,16 @@ use crate::page::PageRequest;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Devices and crash groups that are shown with the figures.
-const FIRST: u64 = 8;
+/// Limit for the devices, and for the crash groups, that are shown with the figures.
+const MAX_LISTED: u64 = 8;
 
-/// Hours of the figure of log entries.
+/// The number of hours in [`Overview::log_hours`].
 const LOG_HOURS: u32 = 24;
 
-/// How far back refusals count.
-const REFUSALS_SINCE: Duration = Duration::from_hours(24);
+/// The age up to which refusals count.
+const MAX_REFUSAL_AGE: Duration = Duration::from_hours(24);
 
-/// Makes the first page.
+/// Collects the figures of the first page.
 pub struct OverviewService {
     figures: Arc<dyn OverviewRepository>,
     board: Arc<dyn DeviceBoardRepository>,
@@ -37,7 +37,7 @@ impl OverviewService {
         Self { figures, board, clock, silent_after }
     }
 
-    /// The figures of an organization, or of all that the actor sees (decision P8).
+    /// Collects the figures of an organization, or of all that the actor sees (decision P8).
     ///
     /// # Errors
     /// A store failure.
@@ -48,12 +48,12 @@ impl OverviewService {
     ) -> Result<Overview, OperatorError> {
         let organization = actor.scope.organization().or(organization);
         let moment = Moment::new(self.clock.now(), self.silent_after);
-        let since = moment.now.minus(REFUSALS_SINCE);
+        let since = moment.now.minus(MAX_REFUSAL_AGE);
         Ok(Overview {
             moment,
             devices: DeviceFigures::of(&self.board.count(organization, moment).await?),
             needing: self.needing(organization, moment).await?,
-            crash_groups: self.figures.unsettled_groups(organization, FIRST).await?,
+            crash_groups: self.figures.unsettled_groups(organization, MAX_LISTED).await?,
             refusals: self.figures.refusals_by_reason(organization, since).await?,
             log_hours: self.figures.log_entries_by_hour(organization, moment.now, LOG_HOURS).await?,
             outdated_resources: self.figures.outdated_resources(organization).await?,
@@ -66,7 +66,7 @@ impl OverviewService {
         moment: Moment,
     ) -> Result<Vec<BoardDevice>, OperatorError> {
         let filter = DeviceFilter { organization, ..DeviceFilter::default() };
-        let asked = PageRequest { after: None, limit: FIRST };
+        let asked = PageRequest { after: None, limit: MAX_LISTED };
         let mut first = self.board.page(&filter, DeviceSort::Attention, moment, &asked).await?.items;
         first.retain(|device| device.attention(moment) != Attention::Fine);
         Ok(first)

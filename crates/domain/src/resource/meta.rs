@@ -94,7 +94,8 @@ impl Meta {
         Ok(Self { name, pmm, json })
     }
 
-    /// The members for people, by name: a text as it is, all else as JSON. Of members of one name the last counts.
+    /// The members as text, sorted by name: a string as it is, any other value as JSON. Of members with the same name
+    /// the last one counts.
     #[must_use]
     pub fn members(&self) -> Vec<(String, String)> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_str(&self.json).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is searched, and what is found.
+//! Queries and hits of the search.
 
 use crate::caller::OrganizationId;
 use crate::crash_group::CrashGroupId;
@@ -7,23 +7,23 @@ use crate::text::{cut, is_blank};
 use crate::timestamp::Timestamp;
 use uuid::Uuid;
 
-/// Longest text that is searched for, in characters; the rest is left out.
+/// Limit for the text of a query in characters; the rest is cut off.
 const MAX_LENGTH: usize = 200;
 
-/// Digits of a GUID from which on a text is taken for its beginning.
+/// A text of at least so many hexadecimal digits may be the beginning of a GUID.
 const MIN_DIGITS: usize = 6;
 
-/// What a person looks for.
+/// The text that an operator searches for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
-    /// Without blanks around it, never empty, at most 200 characters.
+    /// Trimmed, never empty, at most 200 characters.
     pub text: String,
-    /// The GUIDs that it may mean.
+    /// The GUIDs that the text may mean.
     pub guids: Option<GuidRange>,
 }
 
 impl SearchQuery {
-    /// Reads what was typed; `None` if it is blank.
+    /// Parses the text that was typed; `None` if it is blank.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = cut(text.trim(), MAX_LENGTH).replace('\0', "\u{FFFD}");
@@ -31,7 +31,7 @@ impl SearchQuery {
     }
 }
 
-/// The GUIDs from `first` to `last`, both included: one, or all with the same beginning.
+/// The GUIDs from `first` to `last`, both included: one GUID, or all GUIDs with the same beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuidRange {
     pub first: Uuid,
@@ -39,7 +39,7 @@ pub struct GuidRange {
 }
 
 impl GuidRange {
-    /// A whole GUID (decision R7), or its first digits, at least six of them, with or without hyphens.
+    /// Parses a whole GUID (decision R7), or at least its first six digits, with or without hyphens.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(guid) = parse_guid(text) {
@@ -58,7 +58,7 @@ impl GuidRange {
         Some(Self { first: filled('0')?, last: filled('f')? })
     }
 
-    /// Whether one GUID is meant.
+    /// Whether the range is one GUID.
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.first == self.last
@@ -70,17 +70,17 @@ impl GuidRange {
     }
 }
 
-/// Something that was found.
+/// A record that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// Whose it is; `None` for a refusal of a caller whose organization isn't known.
+    /// The organization of the record; `None` for a refusal of a caller whose organization isn't known.
     pub organization: Option<OrganizationId>,
     pub thing: Thing,
-    /// Whether it was removed from the fleet.
+    /// Whether the record was removed from the fleet.
     pub is_retired: bool,
 }
 
-/// What was found.
+/// The kind of record, with its values for a list of hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Thing {
     Organization {
@@ -121,7 +121,7 @@ pub enum Thing {
         id: CrashGroupId,
         signature: String,
     },
-    /// A refused request, by its id.
+    /// A refused request.
     Refusal {
         at: Timestamp,
         request_id: String,
@@ -133,7 +133,7 @@ pub enum Thing {
 }
 
 impl Thing {
-    /// The word for the kind.
+    /// The text form of the kind, as in JSON.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl Thing {
         }
     }
 
-    /// Its GUID or id as text; `None` for what has only a name.
+    /// The GUID or id as text; `None` for organizations and users, which have only a name.
     #[must_use]
     pub fn id(&self) -> Option<String> {
         match self {
@@ -166,7 +166,7 @@ impl Thing {
         }
     }
 
-    /// What people call it.
+    /// The name, or the text that stands for one.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

@@ -1,21 +1,24 @@
-//! The port of the search. It only reads.
+//! The port to the search. It only reads.
 
 use super::model::{Hit, SearchQuery};
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use async_trait::async_trait;
 
-/// Finds records by what people have at hand.
+/// Finds records by GUID, name, SerialNumber or request id.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait SearchRepository: Send + Sync + 'static {
-    /// What the text may mean, of one organization or of all of them (`None`): in the order of the variants of
-    /// [`super::Thing`], at most `limit` of each.
+    /// At most `limit` records of each kind that match, of one organization or of all (`None`), in the order of the
+    /// variants of [`super::Thing`]. A record matches by
     ///
-    /// By GUID: computers, devices, queues, jobs, resources, crash reports and groups. By name, letters without case where
-    /// the engine knows how: organizations, users, computers, devices, queues and jobs whose name holds the text, and
-    /// resources whose name begins with it without case. By SerialNumber without case: computers. By request id, exactly:
-    /// refusals of the organization, and for all of them those of callers whose organization isn't known.
+    /// - GUID: computers, devices, queues, jobs, resources, crash reports and groups;
+    /// - a part of the name, without case as far as the database engine supports it: organizations, users, computers,
+    ///   devices, queues and jobs;
+    /// - the beginning of the name, without case: resources;
+    /// - SerialNumber, without case: computers;
+    /// - request id, exactly: refusals of the organization. With `None`, refusals of callers whose organization isn't
+    ///   known match, too.
     async fn find(
         &self,
         organization: Option<OrganizationId>,

@@ -1,17 +1,17 @@
-//! Searches for an operator.
+//! The use case of the search.
 
 use super::model::{Hit, SearchQuery};
 use super::repository::SearchRepository;
 use crate::operator::{Actor, OperatorError, OrganizationList};
 use std::sync::Arc;
 
-/// Things of one kind that are found, at most.
+/// Limit for the hits of one kind.
 pub const MAX_HITS: u64 = 20;
 
-/// Something that was found, and whose it is.
+/// A hit with the name of its organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundThing {
-    /// The name of its organization; `None` where it isn't known.
+    /// The name of the organization; `None` if it isn't known.
     pub organization: Option<String>,
     pub hit: Hit,
 }
@@ -28,8 +28,8 @@ impl SearchService {
         Self { search, organizations }
     }
 
-    /// What a text may mean among all that the actor sees (decision P8), at most [`MAX_HITS`] of each kind. A blank text
-    /// means nothing.
+    /// Searches all records that the actor sees (decision P8) and returns at most [`MAX_HITS`] of each kind. A blank
+    /// text finds nothing.
     ///
     /// # Errors
     /// A store failure.

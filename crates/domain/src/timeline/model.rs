@@ -9,7 +9,7 @@ use crate::log_entry::LogType;
 use crate::timestamp::Timestamp;
 use std::fmt;
 
-/// Whose timeline it is.
+/// The subject of a timeline. The comments list its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// Log entries, crash reports, refusals and fetches.
@@ -18,7 +18,7 @@ pub enum Subject {
     Device(DeviceGuid),
 }
 
-/// What tells one event from others of the same time. The order of the variants is part of the order of a timeline.
+/// Distinguishes events of the same time. The order of the variants orders such events in a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventId {
     StateChange,
@@ -28,7 +28,7 @@ pub enum EventId {
     Refusal(i64),
 }
 
-/// Where a page of a timeline ends: the next one goes on before it. It stays valid while events come and go.
+/// A cursor: the next page has the events before this one. It stays valid while events come and go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimelineCursor {
     pub at: Timestamp,
@@ -36,7 +36,7 @@ pub struct TimelineCursor {
 }
 
 impl fmt::Display for TimelineCursor {
-    /// Letters, digits and hyphens.
+    /// Writes letters, digits and hyphens.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let micros = self.at.as_micros();
         match self.id {
@@ -52,7 +52,7 @@ impl fmt::Display for TimelineCursor {
 }
 
 impl TimelineCursor {
-    /// Reads what `Display` writes; `None` for anything else. Times before 1970 have no cursor.
+    /// Parses the text that `Display` writes; `None` for any other text. Times before 1970 have no cursor.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let pieces: Vec<&str> = text.split('-').collect();
@@ -75,18 +75,18 @@ impl TimelineCursor {
 /// An event of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelineEvent {
-    /// Its time, and where to go on after it.
+    /// The time of the event, and the cursor of the page after it.
     pub cursor: TimelineCursor,
     pub details: TimelineDetails,
 }
 
-/// What happened. The kind is that of the cursor's id.
+/// The kind of an event with its values. The kind is the same as in the cursor's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimelineDetails {
     StateChange(StateChange),
-    /// The last time at which the computer fetched the resource, or was told that it has it.
+    /// The last time at which the computer fetched the resource, or got the response 304.
     Fetch {
-        /// Of the resource as it is now; `None` if it was deleted.
+        /// The present name of the resource; `None` if it was deleted.
         name: Option<String>,
         checksum: Sha1Checksum,
     },
@@ -111,10 +111,10 @@ pub enum TimelineDetails {
 }
 
 impl TimelineDetails {
-    /// Characters of a description; the whole text is in the log.
+    /// Limit for a description in characters; the log has the whole text.
     pub const MAX_TEXT: usize = 500;
 
-    /// The word for the kind in listings.
+    /// The text form of the kind, as in lists and JSON.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

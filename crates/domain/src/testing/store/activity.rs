@@ -14,13 +14,13 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use std::collections::BTreeMap;
 
-/// Who has a content; the SerialNumber is compared without case.
+/// The key of a holder; the SerialNumber is compared without case.
 type FetchKey = (Holder, ResourceKey);
 
 #[derive(Default)]
 pub(super) struct Activity {
     pub(super) requests: BTreeMap<Sender, LastRequest>,
-    /// By the key with a folded SerialNumber; the value has it as sent.
+    /// The key has the SerialNumber folded, the value as sent.
     pub(super) fetches: BTreeMap<FetchKey, (Holder, Fetch)>,
 }
 

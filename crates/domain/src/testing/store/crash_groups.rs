@@ -44,7 +44,8 @@ impl CrashGroups {
         self.uncount(report);
     }
 
-    /// Takes a report out of its group. A group of which nobody has said anything goes with its last report.
+    /// Takes a report out of its group. A group that no operator acknowledged or resolved is removed with its last
+    /// report.
     fn uncount(&mut self, report: CrashReportId) {
         let Some(id) = self.analyses.remove(&report).and_then(|analyzed| analyzed.group) else { return };
         if let Some(group) = self.groups.get_mut(&id) {

@@ -1,4 +1,4 @@
-//! The past of devices in memory.
+//! The history of devices in memory.
 
 use super::{InMemoryStore, State};
 use crate::caller::OrganizationId;
@@ -11,7 +11,7 @@ use crate::timeline::TimelineDetails;
 use crate::timestamp::Timestamp;
 use futures_util::stream::BoxStream;
 
-/// What one status means for the past of its device.
+/// The entry that one status adds to the history of its device.
 pub(super) struct HistoryRecord {
     device: DeviceGuid,
     pub(super) at: Timestamp,
@@ -21,7 +21,7 @@ pub(super) struct HistoryRecord {
 }
 
 impl State {
-    /// Keeps what a status, which isn't stored yet, means for the past of its device (decision I1).
+    /// Adds a status that isn't stored yet to the history of its device (decision I1).
     pub(super) fn keep_history(&mut self, organization: OrganizationId, status: &DeviceStatus) {
         let device = status.device;
         let last = self.statuses.get(&(organization, device));
@@ -53,7 +53,7 @@ impl State {
         changes.map(shown).collect()
     }
 
-    /// When the state of a device changed last, as the history says.
+    /// The time of the last change in the history of a device.
     pub(super) fn last_change(&self, organization: OrganizationId, device: DeviceGuid) -> Option<Timestamp> {
         let all = self.history_of(organization, device);
         all.iter().rev().find(|record| record.is_change).map(|record| record.at)

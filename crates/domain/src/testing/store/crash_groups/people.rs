@@ -1,4 +1,4 @@
-//! The groups as people see and change them.
+//! The groups as operators see and change them.
 
 use crate::audit::NewAuditRecord;
 use crate::caller::OrganizationId;
