@@ -24,7 +24,7 @@ use sea_orm::{
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Rows of one statement: eight values each, of at most 32,766 (SQLite).
+/// Rows in one statement: a row has at most eight values, and SQLite takes 32,766 values in a statement.
 const ROWS: usize = 500;
 
 /// Last requests and fetches in a database.
@@ -170,8 +170,8 @@ async fn store_fetches(
     upsert::<user_fetch::Entity>(transaction, users.into_values(), user_fetch::Column::FetchedAt).await
 }
 
-/// Writes rows that replace older ones. They come in the order of their keys, so that two processes never wait for each
-/// other.
+/// Upserts rows; a stored row with a later time stays. `rows` are in the order of their keys, so that two processes
+/// can't deadlock.
 async fn upsert<E: EntityTrait>(
     transaction: &DatabaseTransaction,
     rows: impl ExactSizeIterator<Item = E::Model>,
@@ -194,7 +194,7 @@ where
 /// Names of users by organization.
 type UserNames = BTreeMap<i64, BTreeSet<String>>;
 
-/// The ids of those of the users that are registered, by organization and name.
+/// The ids of the users by organization and name. Users that aren't registered are left out.
 async fn user_ids(transaction: &DatabaseTransaction, names: UserNames) -> Result<HashMap<(i64, String), i64>, DbErr> {
     use user_account::Column;
     if names.is_empty() {
@@ -207,7 +207,7 @@ async fn user_ids(transaction: &DatabaseTransaction, names: UserNames) -> Result
     Ok(users.into_iter().map(|user| ((user.organization_id, user.name), user.id)).collect())
 }
 
-/// The last request of the columns that both tables have.
+/// Builds a last request from the columns that `computer_seen` and `user_seen` have in common.
 pub(crate) fn last_request(
     seen_at: i64,
     address: Option<String>,

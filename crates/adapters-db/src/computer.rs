@@ -1,4 +1,4 @@
-//! The registered computers for people: [`domain::computer::ComputerRepository`].
+//! The registered computers for operators: [`domain::computer::ComputerRepository`].
 
 use crate::activity::last_request;
 use crate::connections::Connections;
@@ -128,7 +128,7 @@ fn page(
     limit: u64,
     backend: DbBackend,
 ) -> SelectStatement {
-    // As the index spells it. The builder knows no collations; SQLite compares by characters anyway.
+    // The same expression as in the index. The query builder has no collations; SQLite compares bytes by default.
     let name = Expr::cust(match backend {
         DbBackend::Postgres => r#"(substr("computer"."name", 1, 128) COLLATE "C")"#,
         _ => r#"substr("computer"."name", 1, 128)"#,

@@ -1,7 +1,6 @@
 //! The analyses of crash reports: [`domain::crash_analysis::CrashAnalysisRepository`].
 //!
-//! The row of `crash_pending` is the permission to count a report: the transaction that deletes it is the only one that
-//! does.
+//! The transaction that deletes the row of `crash_pending` counts the report. So a report is counted once.
 
 use crate::connections::Connections;
 use crate::convert::Owner;
@@ -41,7 +40,7 @@ impl SqlCrashAnalysisRepository {
 #[async_trait]
 impl CrashAnalysisRepository for SqlCrashAnalysisRepository {
     async fn take(&self, now: Timestamp, until: Timestamp, limit: u64) -> Result<Vec<PendingReport>, StoreError> {
-        // Most of the time nothing waits, and no lock is taken for it.
+        // The queue is empty most of the time. This read avoids the write lock.
         let waits = crash_pending::Entity::find().filter(crash_pending::Column::TakenUntil.lte(now.as_micros()));
         if self.db.read(waits.one(&self.db.reads)).await?.is_none() {
             return Ok(Vec::new());
@@ -49,7 +48,7 @@ impl CrashAnalysisRepository for SqlCrashAnalysisRepository {
         let taken = self.db.write(move |transaction| take(transaction, now, until, limit).boxed()).await?;
         let mut reports = Vec::new();
         for row in taken {
-            // A report without its row was removed meanwhile.
+            // Reports that were removed in the meantime are left out.
             let found = crate::crash_report::find(&self.db, None, CrashReportId::from(row.report_id)).await?;
             let attempts = u32::try_from(row.attempts).unwrap_or(u32::MAX);
             reports.extend(found.map(|(organization, report)| PendingReport { organization, report, attempts }));
@@ -145,7 +144,7 @@ async fn record(transaction: &DatabaseTransaction, analysis: &CrashAnalysis) -> 
     Ok(Recorded::Stored)
 }
 
-/// The group of a report, as it is if the report is its first.
+/// The group of a report as it is before its first report is counted.
 fn new_group(report: &crash_report::Model, signature: &str, algorithm: u32) -> CrashGroup {
     let (organization, name) = (OrganizationId(report.organization_id), report.application_name.as_deref());
     let received = Timestamp::from_micros(report.received_at);

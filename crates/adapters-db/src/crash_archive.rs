@@ -1,4 +1,4 @@
-//! The crash reports for people: [`domain::crash_report::CrashReportArchive`].
+//! The crash reports for operators: [`domain::crash_report::CrashReportArchive`].
 
 use crate::connections::Connections;
 use crate::convert::Owner;
@@ -92,7 +92,8 @@ impl Row {
     }
 }
 
-/// The reports of a group are read in the order of its index, all others in that of an index of reports.
+/// A page of reports. The reports of a group are read by the index of `crash_analysis`, all others by an index of
+/// `crash_report`.
 fn select(
     organization: Option<OrganizationId>,
     filter: &ReportFilter,
@@ -125,7 +126,7 @@ fn select(
         Some(organization) => {
             select.and_where(report(Column::OrganizationId).eq(organization.0));
         }
-        // The index of computers begins with the organization, of which a computer has one.
+        // The index `crash_report_of_computer` begins with the organization, so that of the computer is looked up.
         None if filter.computer.is_some() && filter.group.is_none() => {
             select.and_where(report(Column::OrganizationId).eq(owner_of(filter.computer)));
         }
@@ -151,7 +152,7 @@ fn select(
     select
 }
 
-/// The number of the organization of a computer.
+/// A subquery for the organization of a computer.
 fn owner_of(computer: Option<ComputerGuid>) -> Expr {
     let mut owner = Query::select();
     owner.column(computer::Column::OrganizationId).from(computer::Entity);
@@ -159,7 +160,7 @@ fn owner_of(computer: Option<ComputerGuid>) -> Expr {
     Expr::SubQuery(None, Box::new(owner.into()))
 }
 
-/// A number over the parts of a report.
+/// A subquery for an aggregate over the parts of a report.
 fn of_parts(number: &'static str) -> Expr {
     let mut parts = Query::select();
     parts.expr(Expr::cust(number).cast_as("bigint")).from(crash_part::Entity);

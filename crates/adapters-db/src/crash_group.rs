@@ -1,6 +1,6 @@
 //! The groups of crash reports: [`domain::crash_group::CrashGroupRepository`].
 //!
-//! Whoever changes a group or its tallies locks its row first, so the numbers agree.
+//! Each change of a group or its tallies locks the row of the group first, so its counts agree.
 
 mod count;
 
@@ -46,7 +46,7 @@ impl SqlCrashGroupRepository {
     }
 }
 
-/// A group with its numbers.
+/// A group with its counts.
 #[derive(FromQueryResult)]
 struct Row {
     #[sea_orm(nested)]
@@ -147,7 +147,7 @@ impl CrashGroupRepository for SqlCrashGroupRepository {
     }
 }
 
-/// How many reports of a group were received on one day.
+/// The number of reports of a group on one day.
 #[derive(FromQueryResult)]
 struct DailyRow {
     group_id: Uuid,
@@ -163,7 +163,7 @@ impl DailyRow {
     }
 }
 
-/// Counts by the index of a group's reports.
+/// Counts reports by group and day, by the index `crash_analysis_of_group`.
 fn daily(ids: &[CrashGroupId], since: Timestamp) -> SelectStatement {
     use crash_analysis::Column;
     let day = Column::ReceivedAt.into_expr().sub(since.as_micros()).div(DAY);
@@ -180,7 +180,7 @@ fn daily(ids: &[CrashGroupId], since: Timestamp) -> SelectStatement {
     select
 }
 
-/// Writes all columns of a group whose row is locked.
+/// Writes all columns of a group. The caller has locked its row.
 async fn write(transaction: &DatabaseTransaction, group: &CrashGroup) -> Result<(), DbErr> {
     row(group).into_active_model().reset_all().update(transaction).await.map(drop)
 }
@@ -221,7 +221,7 @@ fn page(
         .order_by_desc(Column::Id)
 }
 
-/// Whether a group has a report of this computer.
+/// A condition: the group has a report of this computer.
 fn is_of(computer: ComputerGuid) -> Expr {
     let mut tallies = Query::select();
     tallies.expr(Expr::val(1)).from(crash_group_tally::Entity);
@@ -231,7 +231,7 @@ fn is_of(computer: ComputerGuid) -> Expr {
     Expr::exists(tallies)
 }
 
-/// The number of different values of one kind.
+/// A subquery for the number of different values of one kind.
 fn tallied(kind: TallyKind) -> Expr {
     let mut tallies = Query::select();
     tallies.expr(Expr::cust("count(*)").cast_as("bigint")).from(crash_group_tally::Entity);

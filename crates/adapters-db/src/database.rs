@@ -316,17 +316,17 @@ impl Database {
         SqlCrashGroupRepository::new(self.db.clone())
     }
 
-    /// The port to the crash reports for people.
+    /// The port to the crash reports for operators.
     pub fn crash_archive(&self) -> SqlCrashReportArchive {
         SqlCrashReportArchive::new(self.db.clone())
     }
 
-    /// The port to the computers for people.
+    /// The port to the computers for operators.
     pub fn computers(&self) -> SqlComputerRepository {
         SqlComputerRepository::new(self.db.clone())
     }
 
-    /// The port of the search.
+    /// The port to the search.
     pub fn search(&self) -> SqlSearchRepository {
         SqlSearchRepository::new(self.db.clone())
     }
@@ -336,7 +336,7 @@ impl Database {
         SqlDeviceStatusRepository::new(self.db.clone(), self.status_commits.clone())
     }
 
-    /// The port to what is known of computers and users by their requests.
+    /// The port to last requests and fetches.
     pub fn activity(&self) -> SqlActivityRepository {
         SqlActivityRepository::new(self.db.clone())
     }
@@ -346,17 +346,17 @@ impl Database {
         SqlTimelineRepository::new(self.db.clone())
     }
 
-    /// The port to devices as operators see them.
+    /// The port to lists of devices for operators.
     pub fn device_board(&self) -> SqlDeviceBoardRepository {
         SqlDeviceBoardRepository::new(self.db.clone())
     }
 
-    /// The port to the figures of the first page. What was counted is cached in it.
+    /// The port to the figures of the first page. Each call makes a port with an empty cache.
     pub fn overview(&self) -> SqlOverviewRepository {
         SqlOverviewRepository::new(self.db.clone())
     }
 
-    /// The port to the past of devices.
+    /// The port to the history of devices.
     pub fn device_history(&self) -> SqlDeviceHistoryRepository {
         SqlDeviceHistoryRepository::new(self.db.clone())
     }

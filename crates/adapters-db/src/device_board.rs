@@ -1,8 +1,8 @@
 //! Devices as operators see them: [`domain::device_board::DeviceBoardRepository`].
 //!
-//! How urgently a device needs somebody depends on the time, since it may be silent, so that no column can hold it: each
-//! list by need computes it for all devices of its organizations and sorts them, which takes some 10 ms for 10,000.
-//! Lists by name are read in the order of an index.
+//! The attention of a device depends on the present time, since the device may have become silent. So no column can
+//! hold it: a list by attention computes it for all devices of its organizations and sorts them, which takes some 10 ms
+//! for 10,000 devices. Lists by name are read in the order of an index.
 
 mod forecast;
 mod list;
@@ -36,7 +36,7 @@ impl SqlDeviceBoardRepository {
         Self { db }
     }
 
-    /// The devices with the names of their organizations and their forecasts.
+    /// Adds the names of the organizations and the forecasts.
     async fn completed(&self, rows: Vec<Row>) -> Result<Vec<BoardDevice>, StoreError> {
         if rows.is_empty() {
             return Ok(Vec::new());
@@ -116,7 +116,7 @@ impl DeviceBoardRepository for SqlDeviceBoardRepository {
 
     async fn store_forecasts(&self, forecasts: &[DeviceForecast]) -> Result<(), StoreError> {
         let mut forecasts = forecasts.to_vec();
-        // In the order in which statuses are written, so that none waits for the other in a circle.
+        // In the order in which statuses are written, to avoid deadlocks.
         forecasts.sort_by_key(|forecast| (forecast.organization.0, forecast.device));
         let forecasts: Arc<[DeviceForecast]> = forecasts.into();
         let stored = self.db.write(move |transaction| {

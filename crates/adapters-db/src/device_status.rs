@@ -65,11 +65,11 @@ fn new_row(organization: OrganizationId, status: DeviceStatus) -> Model {
         connection_message: status.connection_message,
         queue_measure: measure.to_owned(),
         queue_amount: amount,
-        // As if the device had no status yet; the database knows better.
+        // The values for a device without a status; the upsert corrects them.
         changed_at: Some(status.received.as_micros()),
         sampled_at: Some(status.received.as_micros()),
         lowest_ink: lowest_ink(&status.remaining_inks),
-        // It stays as it is in the database.
+        // The upsert doesn't write this column; a forecast does.
         empties_at: None,
     }
 }

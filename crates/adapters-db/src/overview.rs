@@ -22,24 +22,25 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Microseconds. Log entries are counted once for each part of this length that is over.
-const PART: i64 = 300_000_000;
-const HOUR: i64 = 12 * PART;
+/// The length of an interval in microseconds. The log entries of a past interval are counted once.
+const INTERVAL: i64 = 300_000_000;
+const HOUR: i64 = 12 * INTERVAL;
 
-/// Microseconds. An entry is stored within this time after its receipt.
+/// An entry is stored within this time after its receipt, in microseconds.
 const SETTLED_AFTER: i64 = 60_000_000;
 
-/// Parts of a day of 200 organizations, some 10 MB.
-const MAX_PARTS: u64 = 60_000;
+/// Limit for cached intervals: a day of 200 organizations, some 10 MB.
+const MAX_INTERVALS: u64 = 60_000;
 
-/// How long the number of outdated resources is cached: it is counted over all contents that computers have.
+/// The lifetime of the cached number of outdated resources: each count reads all fetches of computers.
 const OUTDATED_LIFETIME: Duration = Duration::from_mins(1);
 
-/// The figures of a database.
+/// The figures of the first page in a database.
 pub struct SqlOverviewRepository {
     db: Arc<Connections>,
-    /// Log entries of an organization, or of all, in a part of time that is over: the number since 1970.
-    parts: Cache<(Option<i64>, i64), u64>,
+    /// The number of log entries in a past interval, by organization (`None` for all) and number of the interval since
+    /// 1970.
+    intervals: Cache<(Option<i64>, i64), u64>,
     outdated: Cache<Option<i64>, u64>,
 }
 
@@ -47,7 +48,7 @@ impl SqlOverviewRepository {
     pub(crate) fn new(db: Arc<Connections>) -> Self {
         Self {
             db,
-            parts: Cache::builder().max_capacity(MAX_PARTS).time_to_live(Duration::from_hours(25)).build(),
+            intervals: Cache::builder().max_capacity(MAX_INTERVALS).time_to_live(Duration::from_hours(25)).build(),
             outdated: Cache::builder().max_capacity(1_000).time_to_live(OUTDATED_LIFETIME).build(),
         }
     }
@@ -106,27 +107,27 @@ impl OverviewRepository for SqlOverviewRepository {
         let scope = organization.map(|organization| organization.0);
         let last_hour = now.as_micros().div_euclid(HOUR);
         let first_hour = last_hour + 1 - i64::from(hours);
-        let (first, end) = (first_hour * (HOUR / PART), (last_hour + 1) * (HOUR / PART));
-        let settled = (now.as_micros() - SETTLED_AFTER).div_euclid(PART);
+        let (first, end) = (first_hour * (HOUR / INTERVAL), (last_hour + 1) * (HOUR / INTERVAL));
+        let settled = (now.as_micros() - SETTLED_AFTER).div_euclid(INTERVAL);
         let mut counts = BTreeMap::new();
-        let mut part = first;
-        while part < end {
-            let Some(count) = self.parts.get(&(scope, part)).await else { break };
-            counts.insert(part, count);
-            part += 1;
+        let mut interval = first;
+        while interval < end {
+            let Some(count) = self.intervals.get(&(scope, interval)).await else { break };
+            counts.insert(interval, count);
+            interval += 1;
         }
-        let rows = parts(organization, part, end).into_tuple::<(i64, i64)>().all(&self.db.reads);
+        let rows = intervals(organization, interval, end).into_tuple::<(i64, i64)>().all(&self.db.reads);
         let counted: BTreeMap<i64, i64> = self.db.read(rows).await?.into_iter().collect();
-        for part in part..end {
-            let count = counted.get(&part).copied().unwrap_or_default().cast_unsigned();
-            counts.insert(part, count);
-            if part < settled {
-                self.parts.insert((scope, part), count).await;
+        for interval in interval..end {
+            let count = counted.get(&interval).copied().unwrap_or_default().cast_unsigned();
+            counts.insert(interval, count);
+            if interval < settled {
+                self.intervals.insert((scope, interval), count).await;
             }
         }
         let hour = |hour: i64| {
-            let from = hour * (HOUR / PART);
-            let entries = counts.range(from..from + HOUR / PART).map(|(_, count)| count).sum();
+            let from = hour * (HOUR / INTERVAL);
+            let entries = counts.range(from..from + HOUR / INTERVAL).map(|(_, count)| count).sum();
             HourFigure { from: Timestamp::from_micros(hour * HOUR), entries }
         };
         Ok((first_hour..=last_hour).map(hour).collect())
@@ -155,7 +156,7 @@ fn group_counts(organization: Option<OrganizationId>) -> Select<groups::Entity> 
         .group_by(groups::Column::State)
 }
 
-/// Refusals by reason. Few are kept of each owner, so those of the time are read.
+/// Counts refusals by reason. Few are stored for each organization, so all of the period are read.
 fn reasons(organization: Option<OrganizationId>, since: Timestamp) -> Select<refusal::Entity> {
     use refusal::Column;
     let is_of = |organization: OrganizationId| {
@@ -172,8 +173,9 @@ fn reasons(organization: Option<OrganizationId>, since: Timestamp) -> Select<ref
         .group_by(Column::Reason)
 }
 
-/// Log entries by part of time. All organizations are named, so that the index serves them, too.
-fn parts(organization: Option<OrganizationId>, from: i64, to: i64) -> Select<log_entry::Entity> {
+/// Counts log entries by interval, from interval `from` to before `to`. For all organizations their ids are listed,
+/// since the index begins with the organization.
+fn intervals(organization: Option<OrganizationId>, from: i64, to: i64) -> Select<log_entry::Entity> {
     use log_entry::Column;
     let all = || Query::select().column(organization::Column::Id).from(organization::Entity).take();
     let is_of = match organization {
@@ -182,17 +184,17 @@ fn parts(organization: Option<OrganizationId>, from: i64, to: i64) -> Select<log
     };
     log_entry::Entity::find()
         .select_only()
-        .expr_as(Column::ReceivedAt.into_expr().div(Expr::cust(PART.to_string())), "part")
+        .expr_as(Column::ReceivedAt.into_expr().div(Expr::cust(INTERVAL.to_string())), "interval")
         .column_as(Column::Id.count(), "number")
         .filter(is_of)
-        .filter(Column::ReceivedAt.gte(from * PART))
-        .filter(Column::ReceivedAt.lt(to * PART))
-        .group_by(Expr::col("part"))
+        .filter(Column::ReceivedAt.gte(from * INTERVAL))
+        .filter(Column::ReceivedAt.lt(to * INTERVAL))
+        .group_by(Expr::col("interval"))
 }
 
-/// Resources of which a registered computer has another content than the present one. The different contents are few
-/// for each resource and come from an index; which computers have them matters only for those that are outdated. As text,
-/// since the query builder can't refer to columns of a selected table.
+/// Counts the resources of which a registered computer has an outdated content. The inner query reads the few different
+/// contents of each resource from an index; computers are looked up for outdated contents only. This is SQL text, since
+/// the query builder can't refer to columns of a derived table.
 fn outdated(db: &Connections, organization: Option<i64>) -> Statement {
     let of_organization = if organization.is_some() { "AND computer.organization_id = $1" } else { "" };
     let sql = format!(
@@ -230,7 +232,7 @@ mod tests {
             engine.run("ANALYZE").await;
             let backend = engine.db().backend;
             for organization in [None, Some(OrganizationId(1))] {
-                let plan = engine.plan(parts(organization, 0, 5).build(backend)).await;
+                let plan = engine.plan(intervals(organization, 0, 5).build(backend)).await;
                 assert!(plan.contains("log_entry_by_time"), "{}:\n{plan}", engine.name);
                 assert!(!plan.contains("SCAN log_entry") && !plan.contains("Seq Scan on log"), "{plan}");
                 let plan = engine.plan(outdated(engine.db(), organization.map(|id| id.0))).await;
@@ -242,7 +244,7 @@ mod tests {
         }
     }
 
-    /// A part of time that is over is counted once.
+    /// The entries of a past interval are counted once.
     #[tokio::test]
     async fn hours_that_are_over_come_from_memory() {
         for engine in engines().await {

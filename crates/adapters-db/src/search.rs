@@ -1,5 +1,5 @@
-//! The search of operators: [`domain::search::SearchRepository`]. Each kind of record is a query of its own, by a primary
-//! key or an index; names of the fleet, of which there are few, are read through.
+//! The search for operators: [`domain::search::SearchRepository`]. Each kind of record has its own query by a primary
+//! key or an index. Names of fleet records are searched by a scan, since there are few.
 
 use crate::connections::Connections;
 use crate::entity::{
@@ -21,8 +21,8 @@ use sea_orm::{
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Characters of a name by which resources are sorted.
-const SORTED: usize = 200;
+/// The length of the column `name_sort` of resources in characters.
+const SORT_KEY_LENGTH: usize = 200;
 
 /// Searches a database.
 pub struct SqlSearchRepository {
@@ -46,7 +46,7 @@ impl SqlSearchRepository {
     }
 }
 
-/// What is searched for.
+/// The parameters of a search.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     organization: Option<OrganizationId>,
@@ -80,7 +80,7 @@ impl SearchRepository for SqlSearchRepository {
 }
 
 impl SqlSearchRepository {
-    /// By GUID and by the beginning of the name: each way has an index of its own.
+    /// Resources by GUID, then by the beginning of the name: two queries, since each has its own index.
     async fn resources(&self, asked: Asked<'_>, limit: u64) -> Result<Vec<Hit>, StoreError> {
         let mut rows = self.db.read(asked.resources_by_name().limit(limit).all(&self.db.reads)).await?;
         if let Some(range) = asked.query.guids {
@@ -94,8 +94,8 @@ impl SqlSearchRepository {
     }
 }
 
-/// Rows of the organization whose name or GUID is asked for. A macro, since columns of different entities have no type in
-/// common.
+/// Selects the rows of the organization whose name or GUID matches. A macro, since the columns of different entities
+/// have no common type.
 macro_rules! named {
     ($asked:ident, $entity:ident $(, $more:expr)?) => {{
         let mut any = Condition::any().add(holds($entity::Column::Name.into_expr(), &$asked.query.text, $asked.backend));
@@ -153,10 +153,10 @@ impl Asked<'_> {
             .order_by_asc(Column::OrganizationId)
     }
 
-    /// The index of names begins with organization and domain, of which there are few.
+    /// The index of names begins with organization and domain, so both are listed.
     fn resources_by_name(self) -> Select<resource::Entity> {
         use resource::Column;
-        let first = cut(Folded::of(&self.query.text).as_str(), SORTED);
+        let first = cut(Folded::of(&self.query.text).as_str(), SORT_KEY_LENGTH);
         let last = format!("{first}{}", char::MAX);
         let mut all = Query::select();
         all.column(organization::Column::Id).from(organization::Entity);

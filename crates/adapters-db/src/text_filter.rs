@@ -1,9 +1,9 @@
-//! Whether a text holds another one, letters without case where the engine knows how.
+//! A filter for texts that hold another text, without case as far as the database engine supports it.
 
 use sea_orm::DbBackend;
 use sea_orm::sea_query::{Expr, ExprTrait, Func, LikeExpr};
 
-/// Whether `column` holds this text. `SQLite` folds ASCII only.
+/// A condition: `column` holds `text`, without case. `SQLite` ignores the case of ASCII letters only.
 pub(crate) fn holds(column: Expr, text: &str, backend: DbBackend) -> Expr {
     let text = if backend == DbBackend::Postgres { text.to_lowercase() } else { text.to_ascii_lowercase() };
     let pattern: String = text

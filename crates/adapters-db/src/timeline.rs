@@ -1,5 +1,5 @@
-//! Timelines: [`domain::timeline::TimelineRepository`]. Each kind of event is read by an index of its own table, at most
-//! as many rows as the page has; the page is the newest of them.
+//! Timelines: [`domain::timeline::TimelineRepository`]. Each kind of event has its own query, which reads at most one
+//! page of rows by an index. The page is the newest events of all kinds.
 
 use crate::connections::Connections;
 use crate::convert::Owner;
@@ -98,7 +98,7 @@ impl TimelineRepository for SqlTimelineRepository {
     }
 }
 
-/// Which events are read.
+/// The position and length of a page.
 #[derive(Clone, Copy)]
 struct Page {
     before: Option<TimelineCursor>,
@@ -115,7 +115,7 @@ enum Kind {
     Refusal,
 }
 
-/// The kind of an event and its id as the columns of its table have it.
+/// The kind of an event, and the values of its id columns.
 fn columns_of(id: EventId) -> (Kind, Vec<Value>) {
     match id {
         EventId::StateChange => (Kind::StateChange, Vec::new()),
@@ -126,7 +126,7 @@ fn columns_of(id: EventId) -> (Kind, Vec<Value>) {
     }
 }
 
-/// The newest events of one kind before the cursor. `time` and `id` are columns of its index.
+/// Selects the newest events of one kind before the cursor. `time` and `id` are the sorted columns of its index.
 fn newest<E: EntityTrait>(select: Select<E>, kind: Kind, time: E::Column, id: &[E::Column], page: Page) -> Select<E> {
     let mut select = id.iter().fold(select.order_by_desc(time), |select, column| select.order_by_desc(*column));
     if let Some(before) = page.before {
@@ -143,7 +143,7 @@ fn newest<E: EntityTrait>(select: Select<E>, kind: Kind, time: E::Column, id: &[
     select.limit(u64::from(page.limit))
 }
 
-/// The beginning of a text.
+/// The first [`TimelineDetails::MAX_TEXT`] characters of a column.
 fn cut(column: &str) -> Expr {
     Expr::cust(format!("substr({column}, 1, {})", TimelineDetails::MAX_TEXT))
 }
@@ -187,7 +187,7 @@ fn log_entries(organization: OrganizationId, page: Page) -> Select<log_entry::En
     newest(select, Kind::LogEntry, Column::ReceivedAt, &[Column::Id], page)
 }
 
-/// They are found by the name of the computer: an index over the GUIDs would cost every entry that is written.
+/// The entries are found by the name of the computer: an index by GUID would make each insert of an entry slower.
 fn log_entries_of_computer(
     organization: OrganizationId,
     computer: &computer::Model,
@@ -198,7 +198,7 @@ fn log_entries_of_computer(
         .filter(log_entry::Column::ComputerGuid.eq(computer.guid))
 }
 
-/// As those of a computer: the source of an entry of a device is the name of the device (decision L4).
+/// The entries are found by the name of the device, which is their source (decision L4).
 fn log_entries_of_device(
     organization: OrganizationId,
     device: &device::Model,
@@ -266,7 +266,7 @@ struct FetchRow {
     resource_guid: Uuid,
     fetched_at: i64,
     checksum: String,
-    /// Of the resource, if it is still there.
+    /// The name of the resource; `None` if it was deleted.
     name: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Who has which content, and when users were last seen. All lists are read in pages by their keys.
+//! The lists of holders, outdated resources and users. All use keyset pagination.
 
 use super::last_request;
 use crate::connections::Connections;
@@ -30,7 +30,7 @@ struct Scan<Row, Key, Page> {
     /// The key of the last row read.
     after: Option<Key>,
     is_at_end: bool,
-    /// The statement of the rows after a key, at most so many.
+    /// Builds the statement for at most so many rows after a key.
     page: Page,
     key: fn(&Row) -> Key,
 }
@@ -64,9 +64,9 @@ where
     }
 }
 
-/// `PostgreSQL` compares names by the language of the database, unless a query says otherwise. The builder knows no
-/// collations.
-fn by_characters(backend: DbBackend, column: &'static str) -> Expr {
+/// A column that is compared by code point. `PostgreSQL` compares by the collation of the database by default; the
+/// query builder has no collations.
+fn by_code_point(backend: DbBackend, column: &'static str) -> Expr {
     match backend {
         DbBackend::Postgres => Expr::cust(format!(r#"{column} COLLATE "C""#)),
         _ => Expr::cust(column),
@@ -88,10 +88,10 @@ impl PageRow for UserRow {
     }
 }
 
-/// The users of an organization are so few that each page may sort them.
+/// Each page sorts all users of the organization; there are few.
 pub(super) fn users(db: Arc<Connections>, organization: OrganizationId) -> Listed<UserActivity> {
     let page = move |backend: DbBackend, after: Option<String>, limit: u64| {
-        let name = by_characters(backend, "user_account.name");
+        let name = by_code_point(backend, "user_account.name");
         let to_seen = user_account::Entity::belongs_to(user_seen::Entity)
             .from(user_account::Column::Id)
             .to(user_seen::Column::UserId)
@@ -136,7 +136,7 @@ impl PageRow for ComputerRow {
     }
 }
 
-/// The computers of an organization are so few that each page may sort them.
+/// Each page sorts all computers of the organization; there are few.
 pub(super) fn computers(
     db: Arc<Connections>,
     organization: OrganizationId,
@@ -161,7 +161,7 @@ fn computers_page(
     limit: u64,
 ) -> Statement {
     use computer::Column;
-    let name = by_characters(backend, "computer.name");
+    let name = by_code_point(backend, "computer.name");
     let fetched = Condition::all()
         .add(
             Expr::col((computer_fetch::Entity, computer_fetch::Column::ComputerGuid))
@@ -208,7 +208,7 @@ pub(super) fn users_of_resource(
 ) -> Listed<UserFetch> {
     let page = move |backend: DbBackend, after: Option<(String, String)>, limit: u64| {
         use user_fetch::Column;
-        let (name, serial) = (by_characters(backend, "user_account.name"), Column::SerialFolded.into_expr());
+        let (name, serial) = (by_code_point(backend, "user_account.name"), Column::SerialFolded.into_expr());
         user_fetch::Entity::find()
             .select_only()
             .column(user_account::Column::Name)
@@ -274,7 +274,7 @@ pub(super) fn outdated(
     rows.and_then(move |row| ready(found(row))).boxed()
 }
 
-/// Only computers of the organization have outdated resources here.
+/// A page of outdated resources; empty for a computer of another organization.
 fn outdated_page(
     backend: DbBackend,
     organization: OrganizationId,

@@ -1,4 +1,4 @@
-//! Counts reports in their groups, and takes them out again.
+//! Adds reports to the counts of their groups and subtracts them again.
 
 use super::{Model, row, stored, write};
 use crate::entity::crash_group::{Column, Entity};
@@ -17,10 +17,10 @@ use sea_orm::{
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Longest value that is counted, in characters. An index entry of `PostgreSQL` is limited (ADR 10).
+/// Limit for a value that is counted, in characters: an index entry of `PostgreSQL` is limited (ADR 10).
 const MAX_VALUE: usize = 200;
 
-/// A report as it is counted.
+/// The values of a report that its group counts.
 pub(crate) struct Counted {
     pub(crate) received: Timestamp,
     pub(crate) application_version: String,
@@ -42,20 +42,21 @@ impl From<&crash_report::Model> for Counted {
     }
 }
 
-/// How many reports a group loses, in all and of each value.
+/// The numbers to subtract from a group: reports, and reports of each value.
 #[derive(Default)]
 struct Counts {
     reports: i64,
     tallies: BTreeMap<(TallyKind, String), i64>,
 }
 
-/// Locks the rows of groups until the transaction ends, in one order. `SQLite` needs no lock, since it has one writer.
+/// Locks the rows of groups until the transaction ends, in the order of their ids. `SQLite` has one writer and needs no
+/// lock.
 pub(crate) async fn lock(transaction: &DatabaseTransaction, ids: &[CrashGroupId]) -> Result<Vec<Model>, DbErr> {
     let ids = ids.iter().map(|id| id.as_uuid());
     Entity::find().filter(Column::Id.is_in(ids)).order_by_asc(Column::Id).lock_exclusive().all(transaction).await
 }
 
-/// Counts a report in a group, which is made if it is the first. A resolved group may regress.
+/// Adds a report to a group. The first report creates the group; a resolved group may regress.
 pub(crate) async fn count(
     transaction: &DatabaseTransaction,
     group: &CrashGroup,
@@ -88,7 +89,7 @@ pub(crate) async fn count(
     Tallies::insert_many(tallies).on_conflict(counted).exec_without_returning(transaction).await.map(drop)
 }
 
-/// Takes reports out of their groups. A group of which a person has said nothing goes with its last report.
+/// Subtracts reports from their groups. [`remove_empty`] then removes empty groups.
 pub(crate) async fn uncount(
     transaction: &DatabaseTransaction,
     reports: impl Iterator<Item = (CrashGroupId, Counted)>,
@@ -122,7 +123,8 @@ pub(crate) async fn uncount(
     Ok(())
 }
 
-/// Removes groups without a report of which a person has said nothing. Analyses that refer to them are gone.
+/// Removes groups without a report unless an operator acknowledged or resolved them. The caller has removed the
+/// analyses that refer to them.
 pub(crate) async fn remove_empty(transaction: &DatabaseTransaction, ids: Vec<Uuid>) -> Result<(), DbErr> {
     let states = [GroupState::New, GroupState::Regressed].map(GroupState::as_str);
     let empty =
@@ -130,13 +132,13 @@ pub(crate) async fn remove_empty(transaction: &DatabaseTransaction, ids: Vec<Uui
     Entity::delete_many().filter(empty).exec(transaction).await.map(drop)
 }
 
-/// Forgets what is concluded from reports that are removed in this transaction.
+/// Removes the analyses and queue entries of reports that are removed in this transaction.
 pub(crate) async fn forget(
     transaction: &DatabaseTransaction,
     reports: Select<crash_report::Entity>,
 ) -> Result<(), DbErr> {
     let ids = || reports.clone().select_only().column(crash_report::Column::Id).into_query();
-    // Who analyzes a report takes its row here first.
+    // First, since the transaction that stores an analysis deletes this row first, too.
     let pending = crash_pending::Entity::delete_many().filter(crash_pending::Column::ReportId.in_subquery(ids()));
     pending.exec(transaction).await?;
     let analyzed = crash_analysis::Entity::delete_many().filter(crash_analysis::Column::ReportId.in_subquery(ids()));

@@ -1,4 +1,4 @@
-//! Forecasts that were made for devices (decision I2).
+//! The stored forecasts of devices (decision I2).
 
 use crate::convert::Owner;
 use crate::entity::{device, device_forecast, device_status};
@@ -13,7 +13,7 @@ use sea_orm::{
     QuerySelect, QueryTrait, RelationTrait, Select,
 };
 
-/// An ink in the JSON of the column: index, name, millilitres a day, microseconds since 1970.
+/// An ink in the JSON of the column: index, name, millilitres per day, time in microseconds since 1970.
 type InkColumns = (f64, String, f64, i64);
 
 pub(super) fn inks(row: &device_forecast::Model) -> Result<Vec<InkForecast>, StoreError> {
@@ -29,7 +29,7 @@ pub(super) fn inks(row: &device_forecast::Model) -> Result<Vec<InkForecast>, Sto
     Ok(inks.into_iter().map(ink).collect())
 }
 
-/// The devices that have a status, by GUID.
+/// The devices with a status, by GUID, after `after`.
 pub(super) fn devices(after: Option<DeviceGuid>, limit: u64) -> Select<device::Entity> {
     device::Entity::find()
         .select_only()
@@ -42,7 +42,7 @@ pub(super) fn devices(after: Option<DeviceGuid>, limit: u64) -> Select<device::E
         .limit(limit)
 }
 
-/// Replaces the forecasts of devices that have a status.
+/// Replaces the forecasts of devices. Devices without a status are left out.
 pub(super) async fn store(transaction: &DatabaseTransaction, forecasts: &[DeviceForecast]) -> Result<(), DbErr> {
     use device_forecast::Column::{DeviceGuid, Inks, MadeAt, OrganizationId};
     let mut rows = Vec::new();

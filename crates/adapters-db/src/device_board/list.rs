@@ -15,7 +15,7 @@ use sea_orm::{
     QuerySelect, QueryTrait, RelationTrait, Select, SelectTwo, Statement,
 };
 
-/// A device and, where it has one, its status.
+/// A device with its status, if it has one.
 pub(super) struct Row {
     pub(super) device: device::Model,
     pub(super) status: Option<device_status::Model>,
@@ -51,16 +51,16 @@ pub(super) fn page(
     asked: &PageRequest<DeviceCursor>,
     backend: DbBackend,
 ) -> Statement {
-    let by_need = sort == DeviceSort::Attention;
+    let by_attention = sort == DeviceSort::Attention;
     let select = matching(filter, moment, backend).apply_if(asked.after.as_ref(), |select, after| {
-        let need = by_need.then(|| (attention(moment), Expr::val(rank(after.attention))));
+        let rank = by_attention.then(|| (attention(moment), Expr::val(rank(after.attention))));
         let name = (device::Column::Name.into_expr(), Expr::val(after.name.as_str()));
         let guid = (device::Column::Guid.into_expr(), Expr::val(after.guid.as_uuid()));
-        let (columns, values): (Vec<Expr>, Vec<Expr>) = need.into_iter().chain([name, guid]).unzip();
+        let (columns, values): (Vec<Expr>, Vec<Expr>) = rank.into_iter().chain([name, guid]).unzip();
         select.filter(Expr::tuple(columns).gt(Expr::tuple(values)))
     });
     select
-        .apply_if(by_need.then(|| attention(moment)), |select, need| select.order_by(need, Order::Asc))
+        .apply_if(by_attention.then(|| attention(moment)), |select, rank| select.order_by(rank, Order::Asc))
         .order_by_asc(device::Column::Name)
         .order_by_asc(device::Column::Guid)
         .limit(asked.rows())
@@ -79,18 +79,19 @@ fn matching(filter: &DeviceFilter, moment: Moment, backend: DbBackend) -> Device
             select.filter(if silent { is_silent() } else { seen().not().or(is_silent().not()) })
         })
         .apply_if(filter.seen, |select, is_seen| select.filter(if is_seen { seen() } else { seen().not() }))
-        .apply_if(filter.attention, |select, need| select.filter(attention(moment).eq(rank(need))))
+        .apply_if(filter.attention, |select, wanted| select.filter(attention(moment).eq(rank(wanted))))
         .apply_if(filter.search.as_deref(), |select, text| {
             select.filter(holds(device::Column::Name.into_expr(), text, backend))
         })
 }
 
-/// The number of an [`Attention`] in its order, as [`domain::device_board::BoardDevice::attention`] chooses it.
+/// The [`rank`] of the attention of a device in SQL, by the rules of
+/// [`domain::device_board::BoardDevice::attention`].
 fn attention(moment: Moment) -> Expr {
     use device_status::Column::{EmptiesAt, LowestInk, ReceivedAt, Status as Last};
     let is = |status: Status| Last.eq(status.as_str());
     let is_low = LowestInk.lt(LOW_INK).or(EmptiesAt.lt(moment.soon().as_micros()));
-    let number = |need| Expr::val(rank(need));
+    let number = |attention| Expr::val(rank(attention));
     let case = CaseStatement::new()
         .case(ReceivedAt.is_null(), number(Attention::Fine))
         .case(ReceivedAt.lt(moment.silent_before.as_micros()), number(Attention::Silent))
@@ -101,6 +102,7 @@ fn attention(moment: Moment) -> Expr {
     Expr::expr(case)
 }
 
+/// The number that lists are sorted by.
 fn rank(attention: Attention) -> i32 {
     match attention {
         Attention::Error => 0,
@@ -111,32 +113,32 @@ fn rank(attention: Attention) -> i32 {
     }
 }
 
-/// Devices by need and status.
+/// Counts devices by attention and status.
 pub(super) fn count(organization: Option<OrganizationId>, moment: Moment) -> Select<device::Entity> {
     device::Entity::find()
         .select_only()
-        .expr_as(attention(moment), "need")
+        .expr_as(attention(moment), "attention")
         .column(device_status::Column::Status)
         .column_as(device::Column::Guid.count(), "devices")
         .join(JoinType::LeftJoin, device::Relation::Status.def())
         .filter(device::Column::RetiredAt.is_null())
         .apply_if(organization, |select, organization| select.filter(device::Column::OrganizationId.eq(organization.0)))
-        .group_by(Expr::col("need"))
+        .group_by(Expr::col("attention"))
         .group_by(device_status::Column::Status)
 }
 
-/// Devices of one need and status.
+/// The number of devices with one attention and status.
 #[derive(FromQueryResult)]
 pub(super) struct Counted {
-    need: i32,
+    attention: i32,
     status: Option<String>,
     devices: i64,
 }
 
 impl Counted {
     pub(super) fn tally(self) -> Result<DeviceTally, StoreError> {
-        let owner = Owner { what: "count of devices", id: &self.need };
-        let attention = Attention::ALL.into_iter().find(|attention| rank(*attention) == self.need);
+        let owner = Owner { what: "count of devices", id: &self.attention };
+        let attention = Attention::ALL.into_iter().find(|attention| rank(*attention) == self.attention);
         Ok(DeviceTally {
             attention: owner.need(attention)?,
             status: self.status.as_deref().map(|word| owner.need(Status::parse(word))).transpose()?,
@@ -188,10 +190,10 @@ mod tests {
                 }
                 // Each device is looked at once, and its status found by the key.
                 let asked = PageRequest { after: None, limit: 50 };
-                let by_need = engine.plan(page(&filter, DeviceSort::Attention, moment(), &asked, backend)).await;
+                let by_attention = engine.plan(page(&filter, DeviceSort::Attention, moment(), &asked, backend)).await;
                 let key =
                     if engine.name == "SQLite" { "sqlite_autoindex_device_status_1" } else { "device_status_pkey" };
-                assert!(by_need.contains(key), "{}:\n{by_need}", engine.name);
+                assert!(by_attention.contains(key), "{}:\n{by_attention}", engine.name);
             }
         }
     }

@@ -1,5 +1,5 @@
-//! What is known of a crash report; either `signature` and `group_id` or `failure`. `received_at` is that of the
-//! report, `dump_facts` is JSON.
+//! The analysis of a crash report: `signature` and `group_id`, or `failure`. `received_at` is a copy of the report's,
+//! `dump_facts` is JSON.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A group of crash reports; `reports` counts those that are stored.
+//! A group of crash reports. `reports` is the number of its stored reports.
 
 use sea_orm::entity::prelude::*;
 

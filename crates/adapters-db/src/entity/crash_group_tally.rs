@@ -1,4 +1,4 @@
-//! How many reports of a group have one version, computer or operating system.
+//! The number of reports of a group with one version, computer or operating system.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A crash report that waits for its analysis. `taken_until` is 0 before a process takes it.
+//! The queue of crash reports that wait for their analysis. `taken_until` is the end of a lease, 0 without one.
 
 use super::crash_report;
 use sea_orm::entity::prelude::*;
@@ -14,7 +14,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The row of a report that is stored now.
+    /// The row of a new report.
     pub(crate) fn new(report: &crash_report::Model) -> Self {
         Self { report_id: report.id, waiting_since: report.received_at, taken_until: 0, attempts: 0 }
     }

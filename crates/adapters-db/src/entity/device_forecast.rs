@@ -1,4 +1,4 @@
-//! The last forecast that was made for a device (decision I2). The inks are a JSON array.
+//! The last forecast of a device (decision I2). `inks` is a JSON array (`device_board/forecast.rs`).
 
 use sea_orm::entity::prelude::*;
 

@@ -22,9 +22,9 @@ pub struct Model {
     pub changed_at: Option<i64>,
     /// When the last sample was taken (decision I1); `None` as before.
     pub sampled_at: Option<i64>,
-    /// The lowest level of the inks as a share of MaxLevel; `None` where none is known.
+    /// The lowest level of the inks as a share of MaxLevel, from 0; `None` if no level is known.
     pub lowest_ink: Option<f64>,
-    /// When the first ink will be empty, as the last forecast said (decision I2).
+    /// The time at which the first ink will be empty by the last forecast (decision I2).
     pub empties_at: Option<i64>,
 }
 

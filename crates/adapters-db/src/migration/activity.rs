@@ -1,7 +1,6 @@
-//! When computers and users were last seen, who has which content (decisions I8 and I9), and the indexes of timelines
-//! (decision I12).
+//! Tables for last requests and fetches (decisions I8 and I9), and indexes for timelines (decision I12).
 //!
-//! Computers, users and resources are no foreign keys: checking one would lock its row with every write.
+//! The columns of computers, users and resources are no foreign keys: each write would lock the rows that it refers to.
 
 use super::initial::{Texts, index, primary, table};
 use async_trait::async_trait;

@@ -1,5 +1,4 @@
-//! The orders in which operators list crash groups, crash reports and computers, of one organization and of all, and what
-//! the search looks up.
+//! Indexes for lists of crash groups, crash reports and computers, of one organization and of all, and for the search.
 
 use super::initial::index;
 use async_trait::async_trait;
@@ -20,8 +19,8 @@ impl MigrationTrait for CrashLists {
         for index in indexes() {
             manager.create_index(index).await?;
         }
-        // The schema builder knows no expressions for SQLite. Names may be of any length (ADR 10), and are compared by
-        // their characters.
+        // The schema builder has no indexes over expressions for SQLite. Names may be of any length (ADR 10) and are
+        // compared by code point.
         let name = match manager.get_database_backend() {
             DbBackend::Postgres => r#"(substr(name, 1, 128) COLLATE "C")"#,
             _ => "substr(name, 1, 128)",

@@ -1,4 +1,4 @@
-//! Devices for operators: what lists are sorted by, forecasts (decision I2), and who has an outdated content (decision I9).
+//! Columns and indexes for lists of devices, forecasts (decision I2), and an index for outdated contents (decision I9).
 
 use super::initial::{index, table};
 use async_trait::async_trait;
@@ -16,7 +16,7 @@ impl MigrationName for DeviceBoard {
 #[async_trait]
 impl MigrationTrait for DeviceBoard {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // The lowest level as a share of MaxLevel, known with the next status; when the first ink will be empty.
+        // Both are NULL until the next status and the next forecast.
         for column in [double_null("lowest_ink"), big_integer_null("empties_at")] {
             // SQLite adds one column at a time.
             manager.alter_table(Table::alter().table("device_status").add_column(column).take()).await?;

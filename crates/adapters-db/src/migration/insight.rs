@@ -1,4 +1,4 @@
-//! What is concluded from crash reports: which of them wait, analyses and groups (decisions I4 to I7).
+//! The queue, analyses and groups of crash reports (decisions I4 to I7).
 
 use super::initial::{Texts, index, primary, reference, table};
 use async_trait::async_trait;
@@ -13,8 +13,8 @@ impl MigrationName for Insight {
     }
 }
 
-/// Reports of before wait for their analysis.
-const WAIT: &str = "INSERT INTO crash_pending (report_id, waiting_since, taken_until, attempts)
+/// Puts the reports of earlier versions into the queue.
+const ENQUEUE_REPORTS: &str = "INSERT INTO crash_pending (report_id, waiting_since, taken_until, attempts)
     SELECT id, received_at, 0, 0 FROM crash_report";
 
 #[async_trait]
@@ -26,7 +26,7 @@ impl MigrationTrait for Insight {
         for index in indexes() {
             manager.create_index(index).await?;
         }
-        manager.get_connection().execute_unprepared(WAIT).await.map(drop)
+        manager.get_connection().execute_unprepared(ENQUEUE_REPORTS).await.map(drop)
     }
 }
 
@@ -79,7 +79,7 @@ fn tables(texts: Texts) -> Vec<TableCreateStatement> {
 
 fn indexes() -> Vec<IndexCreateStatement> {
     vec![
-        // Which report waits longest.
+        // The reports in the order of the queue.
         index("crash_pending", "crash_pending_by_time").col("waiting_since").col("report_id").take(),
         // The groups of an organization, in the order of their list.
         index("crash_group", "crash_group_by_time").col("organization_id").col("last_seen_at").col("id").take(),

@@ -91,7 +91,7 @@ impl RetainedTable for crash_report::Entity {
     }
 
     async fn remove(transaction: &DatabaseTransaction, records: Condition, now: Timestamp) -> Result<u64, DbErr> {
-        // What refers to the reports goes first.
+        // Rows that refer to the reports are removed first.
         crash_group::forget(transaction, crash_report::Entity::find().filter(records.clone())).await?;
         let parts = crash_part::Entity::delete_many().filter(parts_of(records.clone()));
         let parts = parts.exec_with_returning(transaction).await?;
