@@ -1,4 +1,4 @@
-//! The outline of a gamut in the a*b* plane: what the device can show or print, seen along the axis of lightness.
+//! The outline of a gamut in the a*b* plane of CIELAB: the colours of the device at any lightness.
 
 use domain::icc::{Gamut, LabPoint};
 use moxcms::{ColorProfile, DataColorSpace, Lab, Layout, RenderingIntent, TransformOptions, Xyz};
@@ -12,21 +12,22 @@ pub(crate) const TAGS: &[&[u8; 4]] =
 /// Steps along an edge of the cube of device colours.
 const STEPS: u16 = 48;
 
-/// Directions in which the outline has a corner at most.
+/// Limit for the corners of the outline: one in each direction of equal angles.
 const DIRECTIONS: usize = 90;
 
-/// No colour lies farther from the neutral axis.
+/// Limit for the distance of a colour from the neutral axis. Farther points are errors of the profile.
 const MAX_CHROMA: f32 = 250.0;
 
-/// `Lab::from_xyz` takes CIEXYZ as the connection space encodes it: 1 stands for this value (ICC.1:2022, 6.3.4.2).
+/// `Lab::from_xyz` takes CIEXYZ in the encoding of the connection space, in which 1 means this value (ICC.1:2022,
+/// 6.3.4.2).
 const ENCODED: f32 = 1.0 + 32_767.0 / 32_768.0;
 
 static SRGB: LazyLock<Vec<LabPoint>> = LazyLock::new(|| outline(&ColorProfile::new_srgb()).unwrap_or_default());
 
-/// The outline of the profile beside that of sRGB.
+/// Computes the outline of a profile, and adds that of sRGB.
 ///
 /// # Errors
-/// A sentence, where there is none.
+/// A sentence about why there is no outline.
 pub(crate) fn of(profile: &ColorProfile, class: [u8; 4]) -> Result<Gamut, String> {
     if let b"link" | b"abst" | b"nmcl" = &class {
         return Err("the profile describes no device".to_owned());
@@ -38,7 +39,7 @@ fn outline(profile: &ColorProfile) -> Result<Vec<LabPoint>, String> {
     let points = match profile.color_space {
         DataColorSpace::Rgb => lab(profile, Layout::Rgb, &surface(|[r, g, b]| vec![r, g, b]))?,
         DataColorSpace::Cmy => lab(profile, Layout::Rgb, &surface(|[c, m, y]| vec![c, m, y]))?,
-        // Black makes no colour more colourful.
+        // Black only makes colours less colourful.
         DataColorSpace::Cmyk => lab(profile, Layout::Rgba, &surface(|[c, m, y]| vec![c, m, y, 0.0]))?,
         DataColorSpace::Gray => return Err("a gray device has no colours".to_owned()),
         _ => return Err("this is done for RGB, CMY and CMYK only".to_owned()),
@@ -47,7 +48,7 @@ fn outline(profile: &ColorProfile) -> Result<Vec<LabPoint>, String> {
     if corners.len() < 3 { Err("its colours lie on a line".to_owned()) } else { Ok(corners) }
 }
 
-/// Device colours on the faces of the cube, one after another.
+/// Device colours on the faces of the cube: the channels of all colours in one list.
 fn surface(color: fn([f32; 3]) -> Vec<f32>) -> Vec<f32> {
     let step = |number: u16| f32::from(number) / f32::from(STEPS);
     let mut colors = Vec::new();
@@ -61,8 +62,8 @@ fn surface(color: fn([f32; 3]) -> Vec<f32>) -> Vec<f32> {
     colors
 }
 
-/// The a* and b* of device colours. The library transforms between devices, so the colours go through an RGB that holds
-/// all colours (ACES 2065-1, linear), whose CIEXYZ is a product with a matrix.
+/// Converts device colours (channels from 0 to 1) to a* and b*. The library transforms between devices only, so the
+/// colours go through an RGB that holds all colours (ACES 2065-1, linear). A matrix converts that to CIEXYZ.
 fn lab(profile: &ColorProfile, layout: Layout, colors: &[f32]) -> Result<Vec<LabPoint>, String> {
     let channels = layout.channels();
     let wide = ColorProfile::new_aces_aces_2065_1_linear();
@@ -82,7 +83,7 @@ fn lab(profile: &ColorProfile, layout: Layout, colors: &[f32]) -> Result<Vec<Lab
     Ok(transformed.chunks_exact(3).map(point).collect())
 }
 
-/// The most colourful point of each direction, in the order of the directions.
+/// The most colourful point in each direction, in the order of the directions.
 fn corners(points: &[LabPoint]) -> Vec<LabPoint> {
     let mut farthest: Vec<Option<(f32, LabPoint)>> = vec![None; DIRECTIONS];
     for point in points {

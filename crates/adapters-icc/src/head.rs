@@ -1,27 +1,28 @@
-//! The head of a profile and its table of tags (ICC.1:2022, 7.2 and 7.3). All numbers are big-endian.
+//! The header of a profile and its table of tags (ICC.1:2022, 7.2 and 7.3). All numbers are big-endian.
 
 use super::names::signature;
 use domain::timestamp::Timestamp;
 use time::{Date, Month, OffsetDateTime, Time};
 
-/// Bytes of the head.
+/// The length of the header in bytes.
 pub(crate) const HEAD: usize = 128;
 
-/// Bytes before the first entry of the table, and of an entry.
+/// The offset of the first entry of the table, and the length of an entry, in bytes.
 pub(crate) const TABLE: usize = HEAD + 4;
 pub(crate) const ENTRY: usize = 12;
 
-/// Entries that are read at most. Profiles have some twenty.
+/// Limit for the entries that are read. Common profiles have about twenty.
 pub(crate) const MAX_TAGS: usize = 1_000;
 
-/// What the head says. Bytes that a cut content lacks count as zero.
+/// The fields of the header. Bytes beyond the end of a cut content count as zero.
 pub(crate) struct Head {
+    /// The size of the whole profile in bytes, as the header declares it.
     pub(crate) size: u32,
     pub(crate) version: String,
     pub(crate) class: [u8; 4],
     pub(crate) color_space: [u8; 4],
     pub(crate) connection_space: [u8; 4],
-    /// `None` if it is no date.
+    /// `None` if the bytes are no valid date.
     pub(crate) created: Option<Timestamp>,
     pub(crate) rendering_intent: u32,
 }
@@ -52,13 +53,13 @@ fn number(content: &[u8], offset: usize) -> u32 {
     u32::from_be_bytes(bytes(content, offset))
 }
 
-/// Year, month, day, hour, minute and second of two bytes each.
+/// Reads year, month, day, hour, minute and second, two bytes each.
 fn date(content: &[u8]) -> Option<Timestamp> {
-    let part = |place: usize| {
-        let [high, low, ..] = bytes(content, 24 + 2 * place);
+    let part = |index: usize| {
+        let [high, low, ..] = bytes(content, 24 + 2 * index);
         u16::from_be_bytes([high, low])
     };
-    let small = |place| u8::try_from(part(place)).ok();
+    let small = |index| u8::try_from(part(index)).ok();
     let month = Month::try_from(small(1)?).ok()?;
     let year = i32::from(part(0));
     let date = Date::from_calendar_date(year, month, small(2)?).ok().filter(|_| (1..=9999).contains(&year))?;
@@ -75,7 +76,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether the tag lies within a content of this size.
+    /// Whether the tag lies within a content of `size` bytes.
     pub(crate) fn is_inside(self, size: usize) -> bool {
         u64::from(self.offset) + u64::from(self.size) <= size as u64
     }
@@ -87,7 +88,7 @@ impl Entry {
     }
 }
 
-/// The entries of the table, and sentences about what is wrong with it.
+/// Reads the entries of the table, and a sentence about each error in it.
 pub(crate) fn table(content: &[u8]) -> (Vec<Entry>, Vec<String>) {
     let mut problems = Vec::new();
     if content.len() < TABLE {
@@ -101,8 +102,8 @@ pub(crate) fn table(content: &[u8]) -> (Vec<Entry>, Vec<String>) {
     } else if declared > MAX_TAGS {
         problems.push(format!("the table of tags has {declared} entries; the first {MAX_TAGS} are read"));
     }
-    let entry = |place: usize| {
-        let at = TABLE + place * ENTRY;
+    let entry = |index: usize| {
+        let at = TABLE + index * ENTRY;
         Entry { signature: bytes(content, at), offset: number(content, at + 4), size: number(content, at + 8) }
     };
     let entries: Vec<Entry> = (0..declared.min(present).min(MAX_TAGS)).map(entry).collect();

@@ -1,7 +1,7 @@
 //! Platen's reader of ICC colour profiles over the crate `moxcms` (decision I11).
 //!
-//! `moxcms` refuses a profile as a whole if one tag is damaged. So the head and the table of tags, which have a fixed
-//! layout, are read here, and the library is given the tags that a fact needs and no others (ADR 76).
+//! `moxcms` refuses the whole profile if one tag is damaged. So this crate reads the header and the table of tags,
+//! which have a fixed layout, and gives the library only the tags that a fact needs (ADR 76).
 
 mod gamut;
 mod head;

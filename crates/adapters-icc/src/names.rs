@@ -1,11 +1,11 @@
-//! Words for the signatures of the standard (ICC.1:2022, tables 18 to 20 and chapter 9).
+//! Names for the signatures of the standard (ICC.1:2022, tables 18 to 20 and chapter 9).
 
 /// The four characters of a signature; `?` for bytes that are no printable ASCII.
 pub(crate) fn signature(bytes: [u8; 4]) -> String {
     bytes.into_iter().map(|byte| if byte.is_ascii_graphic() || byte == b' ' { char::from(byte) } else { '?' }).collect()
 }
 
-/// What a profile describes.
+/// The name of a profile class.
 pub(crate) fn class(bytes: [u8; 4]) -> String {
     let known = match &bytes {
         b"scnr" => "Input device",
@@ -54,7 +54,7 @@ fn unknown(bytes: [u8; 4]) -> String {
     format!("unknown ({})", signature(bytes))
 }
 
-/// What a tag of the standard holds.
+/// The name of a tag; `None` for a tag that the standard doesn't have.
 pub(crate) fn tag(bytes: [u8; 4]) -> Option<&'static str> {
     Some(match &bytes {
         b"A2B0" => "Device to connection space, perceptual",

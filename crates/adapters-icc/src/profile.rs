@@ -1,4 +1,4 @@
-//! The facts of a profile that is whole in memory.
+//! Reads the facts of a profile from memory.
 
 use super::head::{ENTRY, Entry, HEAD, Head, TABLE, table};
 use super::{gamut, names};
@@ -6,14 +6,15 @@ use domain::icc::{MAX_PROFILE_SIZE, ProfileFacts, ProfileTag};
 use domain::text::{cut, storable};
 use moxcms::{ColorProfile, ParsingOptions, ProfileText};
 
-/// Longest description, in characters.
+/// Limit for the description in characters; the rest is cut off.
 const MAX_DESCRIPTION: usize = 500;
 
-/// Entries of a colour table, and of a tone curve, that the library reads at most.
+/// Limits for the entries of a colour table, and of a tone curve. The library refuses larger ones.
 const MAX_COLOR_TABLE: usize = 10_000_000;
 const MAX_TONE_CURVE: usize = 40_000;
 
-/// What the profile says. Takes a few times the memory of the content, and no more than `MAX_PROFILE_SIZE` allows.
+/// Reads the facts of a profile. This takes a few times the memory of `content`, which has at most
+/// [`MAX_PROFILE_SIZE`] bytes.
 #[must_use]
 pub fn facts(mut content: Vec<u8>) -> ProfileFacts {
     let head = Head::read(&content);
@@ -61,12 +62,12 @@ pub fn facts(mut content: Vec<u8>) -> ProfileFacts {
     facts
 }
 
-/// The profile with the tags of these signatures only, so that no other tag spoils it. The table of `content` is
-/// overwritten: it becomes shorter.
+/// Parses the profile with the tags of these signatures only, so that a damaged tag among the others does no harm.
+/// Overwrites the table of tags in `content` with a shorter one.
 fn with_tags(content: &mut [u8], entries: &[Entry], signatures: &[&[u8; 4]]) -> Result<ColorProfile, String> {
     let mut chosen: Vec<Entry> = Vec::new();
     for signature in signatures {
-        // Of several tags of one signature the first counts.
+        // The first tag of a signature counts.
         chosen.extend(entries.iter().find(|entry| entry.signature == **signature));
     }
     let mut table = u32::try_from(chosen.len()).unwrap_or_default().to_be_bytes().to_vec();
@@ -76,7 +77,7 @@ fn with_tags(content: &mut [u8], entries: &[Entry], signatures: &[&[u8; 4]]) -> 
     if HEAD + table.len() > content.len() {
         return Err("the table of tags is cut off".to_owned());
     }
-    // Tags may share bytes with the entries that are overwritten only if the profile is damaged.
+    // Only in a damaged profile do tags lie within the table, and change with it.
     content[HEAD..HEAD + table.len()].copy_from_slice(&table);
     debug_assert_eq!(table.len(), 4 + chosen.len() * ENTRY);
     let options = ParsingOptions {
@@ -87,7 +88,7 @@ fn with_tags(content: &mut [u8], entries: &[Entry], signatures: &[&[u8; 4]]) -> 
     ColorProfile::new_from_slice_with_options(content, options).map_err(|error| format!("{error}"))
 }
 
-/// The English text, else the first one.
+/// The English text of a description, else the first text.
 fn text(description: &ProfileText) -> Option<String> {
     let text = match description {
         ProfileText::PlainString(text) => text,

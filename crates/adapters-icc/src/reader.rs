@@ -1,4 +1,4 @@
-//! The port's implementation: one profile at a time, away from the threads that serve requests.
+//! Implements the port: reads one profile at a time, on a thread for blocking work.
 
 use super::profile::facts;
 use async_trait::async_trait;
@@ -8,16 +8,16 @@ use futures_util::TryStreamExt;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-/// Reads profiles in this process: the library is written in safe Rust but for its optional vector code, which is left
-/// out, and it bounds what it allocates.
+/// Reads profiles in this process. This is safe with hostile profiles: the library limits its allocations, and is safe
+/// Rust without its optional vector code, which is switched off.
 pub struct IccReader {
-    /// Each profile takes a few times its size of memory, so they wait for each other.
-    one: Semaphore,
+    /// One permit: a profile takes a few times its size of memory.
+    permits: Semaphore,
 }
 
 impl Default for IccReader {
     fn default() -> Self {
-        Self { one: Semaphore::new(1) }
+        Self { permits: Semaphore::new(1) }
     }
 }
 
@@ -32,7 +32,7 @@ impl ProfileReader for IccReader {
             )));
         }
         // The semaphore is never closed.
-        let _permit = self.one.acquire().await.map_err(|error| UnreadProfile::Unavailable(error.to_string()))?;
+        let _permit = self.permits.acquire().await.map_err(|error| UnreadProfile::Unavailable(error.to_string()))?;
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         while let Some(chunk) =
             content.try_next().await.map_err(|error| UnreadProfile::Unavailable(error_chain(&error)))?

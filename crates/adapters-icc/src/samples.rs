@@ -1,8 +1,8 @@
-//! Profiles that the library makes, for the demo.
+//! Profiles for the demo. The library generates them.
 
 use moxcms::ColorProfile;
 
-/// Names and contents of whole profiles of common colour spaces.
+/// Profiles of common colour spaces: names and contents.
 #[must_use]
 pub fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let profiles = [
@@ -13,6 +13,6 @@ pub fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("Rec. 2020", ColorProfile::new_bt2020()),
         ("Gray Gamma 2.2", ColorProfile::new_gray_with_gamma(2.2)),
     ];
-    // Its own profiles can be written.
+    // The library can encode its own profiles.
     profiles.into_iter().filter_map(|(name, profile)| Some((name, profile.encode().ok()?))).collect()
 }

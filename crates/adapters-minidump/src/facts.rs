@@ -1,4 +1,4 @@
-//! What a dump says.
+//! Reads the facts of a dump.
 
 use domain::minidump::{DumpFacts, DumpModule, DumpThread, MAX_MODULES, MAX_THREADS, Place};
 use domain::text::{cut, storable};
@@ -9,18 +9,19 @@ use minidump::{
 };
 use std::fmt::Display;
 
-/// Longest text of a dump that is kept, in characters.
+/// Limit for each text in characters; the rest is cut off.
 const MAX_TEXT: usize = 500;
 
-/// Annotations that are kept at most.
+/// Limit for the annotations.
 const MAX_ANNOTATIONS: usize = 1000;
 
 type Dump<'a> = Minidump<'a, &'a [u8]>;
 
-/// Reads a dump. Memory and time may grow without bounds with what the dump says: call it in a process with limits.
+/// Reads the facts of a dump. A hostile dump may take any amount of memory and time: call this in a process with
+/// limits.
 ///
 /// # Errors
-/// A sentence, if nothing of it can be read.
+/// A sentence about why there are no facts.
 pub fn facts(bytes: &[u8]) -> Result<DumpFacts, String> {
     let dump = Minidump::read(bytes).map_err(|error| sentence("it is no minidump or is damaged", &error))?;
     let mut facts = DumpFacts { written_at: Some(dump.header.time_date_stamp), ..DumpFacts::default() };
@@ -78,7 +79,7 @@ pub fn facts(bytes: &[u8]) -> Result<DumpFacts, String> {
     Ok(facts)
 }
 
-/// A stream, if the dump has it; a sentence if it can't be read.
+/// Reads a stream of the dump; `None` if the dump has none. If the stream can't be read, adds a sentence to `problems`.
 fn stream<'a, S: MinidumpStream<'a>>(dump: &'a Dump<'a>, what: &str, problems: &mut Vec<String>) -> Option<S> {
     match dump.get_stream::<S>() {
         Ok(stream) => Some(stream),

@@ -1,4 +1,4 @@
-//! The parent's side: one child process for each dump, one at a time.
+//! The parent process: starts a child process for each dump, one at a time.
 
 use async_trait::async_trait;
 use domain::minidump::{DumpFacts, DumpReader, DumpSource, UnreadDump};
@@ -12,13 +12,13 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-/// The argument by which the program becomes the child process.
+/// The argument that makes the program run as the child process.
 pub const SUBCOMMAND: &str = "read-minidump";
 
-/// Longest time for a dump (decision I6).
+/// Limit for the elapsed time of a child process (decision I6).
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// Bytes of facts that are taken. Thousands of modules with long names take a few MiB.
+/// Limit for the output of the child in bytes. Thousands of modules with long names take a few MiB.
 const MAX_FACTS: u64 = 8 * 1024 * 1024;
 
 /// The crate that reads dumps, with its version in the workspace.
@@ -27,9 +27,9 @@ const VERSION: &str = "minidump 0.27";
 /// Reads dumps in child processes.
 pub struct ChildProcessReader {
     program: PathBuf,
-    /// Bytes of the largest dump that is read.
+    /// Size limit for a dump in bytes.
     max_dump: u64,
-    /// One dump at a time (decision I6).
+    /// Locked while a child process runs: one dump is read at a time (decision I6).
     running: Mutex<()>,
 }
 
@@ -44,7 +44,7 @@ impl ChildProcessReader {
         let mut child = self.start().map_err(|error| UnreadDump::Unavailable(format!("no reader: {error}")))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (fed, answer) = tokio::join!(feed(input, dump), answer(output));
-        // A reader that ends early doesn't take the whole dump; its answer or its end counts.
+        // A child that ends early doesn't read the whole dump: `feed` fails only if the store fails.
         fed?;
         let answer = answer.map_err(|error| UnreadDump::Unavailable(format!("the reader can't be heard: {error}")))?;
         let status = child.wait().await.map_err(|error| UnreadDump::Unavailable(error.to_string()))?;
@@ -62,7 +62,7 @@ impl ChildProcessReader {
     fn start(&self) -> io::Result<Child> {
         Command::new(&self.program)
             .arg(SUBCOMMAND)
-            // Nothing of the configuration is needed, and it may hold secrets.
+            // The child needs no environment variables, and they may hold secrets.
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -83,13 +83,16 @@ impl DumpReader for ChildProcessReader {
             let (size, most) = (dump.size, self.max_dump);
             return Err(UnreadDump::Unreadable(format!("it has {size} bytes; dumps up to {most} bytes are read")));
         }
-        let _one = self.running.lock().await;
+        let _lock = self.running.lock().await;
         let late = || UnreadDump::Unreadable(format!("reading it took more than {} s", MAX_TIME.as_secs()));
         timeout(MAX_TIME, self.facts_of(dump)).await.unwrap_or_else(|_| Err(late()))
     }
 }
 
-/// Writes the dump to the child. The error is one of the store.
+/// Writes the dump to the child.
+///
+/// # Errors
+/// A failure of the store. A child that stops reading is no error.
 async fn feed(input: Option<ChildStdin>, mut dump: DumpSource) -> Result<(), UnreadDump> {
     let Some(mut input) = input else { return Ok(()) };
     let failed = |error| UnreadDump::Unavailable(domain::error::error_chain(&error));
