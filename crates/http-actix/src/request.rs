@@ -1,4 +1,4 @@
-//! What other applications on the same listener know of a request: the operator API and the console.
+//! Information on requests for the other applications on this listener: the operator API and the console.
 
 use crate::middleware::client;
 use crate::middleware::context::RequestContext;
@@ -8,19 +8,19 @@ use actix_web::middleware::{Next, from_fn};
 use actix_web::{HttpRequest, Route};
 use std::net::IpAddr;
 
-/// What is known of a request whatever it asks for.
+/// Information on a request that any handler may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestInfo {
-    /// Its id in the log and in `X-Request-Id` (decision R4).
+    /// The request id in the log and in `X-Request-Id` (decision R4).
     pub id: String,
-    /// The address that sent it: the peer's, or the one that a trusted proxy names.
+    /// The client's address: the peer's, or the one that a trusted proxy names.
     pub client: Option<IpAddr>,
     /// Whether the client uses TLS, to this server or to a trusted proxy that says so by `X-Forwarded-Proto`.
     pub is_secure: bool,
 }
 
 impl RequestInfo {
-    /// What is known of a request.
+    /// Reads the information on a request.
     #[must_use]
     pub fn of(request: &HttpRequest) -> Self {
         let context = RequestContext::of(request);
@@ -32,7 +32,7 @@ impl RequestInfo {
     }
 }
 
-/// Gives a route its name in logs and metrics.
+/// Sets the name of a route in logs and metrics.
 pub fn operation(name: &'static str, route: Route) -> Route {
     route.wrap(from_fn(move |request: ServiceRequest, next: Next<_>| {
         RequestContext::of(request.request()).set_operation(name);

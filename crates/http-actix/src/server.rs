@@ -40,7 +40,7 @@ pub struct HttpConfig {
     /// TLS for the API; `None` is plain HTTP. The operators' listener is always plain.
     pub tls: Option<Arc<ServerConfig>>,
     pub settings: Settings,
-    /// Further routes of the API's listener, which come before those of the interface.
+    /// More routes for the API's listener. They are matched before those of the interface.
     pub extension: Option<Extension>,
 }
 

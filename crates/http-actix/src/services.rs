@@ -54,7 +54,7 @@ pub struct Settings {
     pub clock: Arc<dyn Clock>,
     /// Records refusals for the operator; `None` records none.
     pub refusals: Option<Arc<dyn RefusalSink>>,
-    /// Gathers who was seen and who fetched what (decisions I8 and I9).
+    /// Records last requests and fetches (decisions I8 and I9).
     pub activity: Arc<ActivityRecorder>,
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct RequestContext {
     /// The computer that an unauthenticated client claims to be: for the operator, never for the response.
     claimed: Cell<Option<ClaimedComputer>>,
     trace: Option<TraceId>,
-    /// What the client has of a resource if the response is sent whole.
+    /// The content that the client has once the response is sent completely.
     fetched: Cell<Option<(ResourceKey, Sha1Checksum)>>,
     /// The code of its refusal.
     refusal: Cell<Option<&'static str>>,
@@ -140,14 +140,14 @@ impl RequestContext {
         self.operation.set(operation);
     }
 
-    /// Sets the caller, whose request was admitted.
+    /// Sets the caller and records the request as admitted (decision I8).
     pub(crate) fn set_caller(&self, caller: Arc<Caller>) {
         self.activity.admitted(&caller, self.client.map(|client| client.to_string()), self.clock.now());
         // A request is authenticated once.
         let _ = self.caller.set(caller);
     }
 
-    /// Notes what the client has of a resource once it has the whole response (decision I9).
+    /// Sets the content to record as fetched once the response is sent completely (decision I9).
     pub(crate) fn set_fetched(&self, resource: ResourceKey, checksum: Sha1Checksum) {
         self.fetched.set(Some((resource, checksum)));
     }

@@ -1,5 +1,5 @@
 //! Path normalisation: case and a trailing slash don't matter (decision R8), nor do several slashes at the beginning.
-//! Below the operator API and the console a path keeps its case: it may hold names.
+//! Paths below the operator API and the console keep their case, since they may hold names.
 
 use crate::services::Settings;
 use actix_web::Error;
@@ -49,15 +49,15 @@ fn normalize(path: &str, base_path: &str) -> String {
     let base = base_path.trim_matches('/').to_ascii_lowercase();
     let below = lower.strip_prefix('/').and_then(|rest| rest.strip_prefix(base.as_str()));
     let below = below.map(|rest| rest.trim_start_matches('/'));
-    match below.and_then(|below| KEPT.iter().find_map(|prefix| below.strip_prefix(prefix))) {
-        // Lower case has the same number of bytes.
+    match below.and_then(|below| CASE_SENSITIVE.iter().find_map(|prefix| below.strip_prefix(prefix))) {
+        // `to_ascii_lowercase` keeps the number of bytes.
         Some(kept) => format!("{}{}", &lower[..lower.len() - kept.len()], &inner[inner.len() - kept.len()..]),
         None => lower,
     }
 }
 
-/// Below these, after the base path, a path keeps its case.
-const KEPT: [&str; 2] = ["api/operator/", "console/"];
+/// Paths that begin with one of these after the base path keep the case of the rest.
+const CASE_SENSITIVE: [&str; 2] = ["api/operator/", "console/"];
 
 #[cfg(test)]
 mod tests {

@@ -115,7 +115,7 @@ pub(crate) async fn get_file(
     Ok(response.body(SizedStream::new(length, content)))
 }
 
-/// Whether the client only asks if there is a file at all: it doesn't say that it has one.
+/// Whether `If-None-Match` is `*`: then a 304 doesn't mean that the client has the content.
 fn names_any_content(request: &HttpRequest) -> bool {
     request.headers().get_all(IF_NONE_MATCH).any(|value| value.as_bytes().trim_ascii() == b"*")
 }
