@@ -1,4 +1,4 @@
-//! Stores in the background what requests say about their callers. No request waits for it or fails because of it.
+//! Stores last requests and fetches in the background. No request waits for this or fails because of it.
 
 use domain::activity::{ActivityRecorder, ActivityRepository};
 use domain::error::error_chain;
@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// Time between two writes. A killed process may lose the last 10 seconds (decision I8).
-const ROUND: Duration = Duration::from_secs(5);
+const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Longest wait for the last write when the process ends.
-const LAST_WAIT: Duration = Duration::from_secs(3);
+/// Timeout of the last write when the process ends.
+const LAST_WRITE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Stores periodically what was gathered.
+/// Stores the collected requests and fetches periodically.
 pub(crate) async fn run(recorder: Arc<ActivityRecorder>, activity: Arc<dyn ActivityRepository>) {
-    let mut ticks = interval(ROUND);
+    let mut ticks = interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
@@ -22,9 +22,9 @@ pub(crate) async fn run(recorder: Arc<ActivityRecorder>, activity: Arc<dyn Activ
     }
 }
 
-/// Stores what is left, after the task was stopped.
+/// Stores the rest after the task of [`run`] was stopped.
 pub(crate) async fn finish(recorder: &ActivityRecorder, activity: &dyn ActivityRepository) {
-    if timeout(LAST_WAIT, store(recorder, activity)).await.is_err() {
+    if timeout(LAST_WRITE_TIMEOUT, store(recorder, activity)).await.is_err() {
         tracing::warn!("the last requests of computers and users are not stored");
     }
 }

@@ -132,7 +132,7 @@ enum Command {
     },
     /// Print the OpenAPI document of the HTTP interface
     Openapi {
-        /// That of the operator API instead
+        /// Print the OpenAPI document of the operator API instead
         #[arg(long)]
         operator: bool,
     },
@@ -194,7 +194,7 @@ fn named_command(arguments: impl IntoIterator<Item = OsString>) -> String {
 
 fn execute(cli: Cli) -> Result<ExitCode, Failure> {
     if let Command::ReadMinidump = cli.command {
-        // Before there are threads, which take memory.
+        // Before the runtime starts threads: `run_child` needs a process with one thread.
         adapters_minidump::run_child(std::io::stdin().lock(), std::io::stdout().lock())
             .context("cannot read the dump")?;
         return Ok(ExitCode::SUCCESS);
@@ -243,7 +243,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Completions { shell } => manual::completions(Cli::command(), shell),
             Command::Man { folder } => manual::man(Cli::command(), folder.as_deref()),
             Command::Healthcheck => healthcheck::run(&config).await,
-            // It has ended before.
+            // Handled above, before the runtime starts.
             Command::ReadMinidump => Ok(ExitCode::SUCCESS),
         }
     });

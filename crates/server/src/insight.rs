@@ -6,16 +6,16 @@ use metering::{CounterHandle, catalog};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How often new reports are looked for.
-const EVERY: Duration = Duration::from_secs(1);
+/// The pause while the queue is empty.
+const IDLE_PAUSE: Duration = Duration::from_secs(1);
 
-/// The time after a round that failed.
-const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// The pause after a round that failed.
+const RETRY_PAUSE: Duration = Duration::from_secs(30);
 
-/// Bounds of the pause between two rounds while reports wait. The pause is twice as long as the round.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
+/// Minimum and maximum of the pause while more reports wait. The pause is twice as long as the round before.
+const BUSY_PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(5));
 
-/// Analyzes what waits, and then what comes. A process that ends leaves the rest to the next start, or to another process.
+/// Analyzes the reports in the queue for ever. When the process ends, the next start or another process continues.
 pub(crate) async fn run(analysis: CrashAnalysisService) {
     let meters = Meters::new();
     loop {
@@ -23,11 +23,11 @@ pub(crate) async fn run(analysis: CrashAnalysisService) {
         let pause = match analysis.round().await {
             Ok(progress) => {
                 meters.count(progress);
-                if progress.has_more { (begun.elapsed() * 2).clamp(PAUSE.0, PAUSE.1) } else { EVERY }
+                if progress.has_more { (begun.elapsed() * 2).clamp(BUSY_PAUSE.0, BUSY_PAUSE.1) } else { IDLE_PAUSE }
             }
             Err(error) => {
                 tracing::warn!(error = error_chain(&error), "cannot analyze crash reports");
-                AGAIN_AFTER
+                RETRY_PAUSE
             }
         };
         sleep(pause).await;
@@ -54,7 +54,7 @@ impl Meters {
         if progress.postponed > 0 {
             tracing::warn!(
                 reports = progress.postponed,
-                "crash reports can't be analyzed now; they are tried again later"
+                "cannot analyze some crash reports now; they are retried later"
             );
         }
     }
@@ -94,14 +94,14 @@ mod tests {
         for number in 0..20 {
             store.add(OrganizationId(1), a_crash_report(number)).await.unwrap();
         }
-        sleep(EVERY * 2).await;
+        sleep(IDLE_PAUSE * 2).await;
         assert_eq!(store.waiting().await.unwrap(), 0);
         store.add(OrganizationId(1), a_crash_report(20)).await.unwrap();
         store.set_failing(true);
-        sleep(EVERY * 2).await;
+        sleep(IDLE_PAUSE * 2).await;
         store.set_failing(false);
         assert_eq!(store.waiting().await.unwrap(), 1);
-        sleep(AGAIN_AFTER * 2).await;
+        sleep(RETRY_PAUSE * 2).await;
         assert_eq!(store.waiting().await.unwrap(), 0);
         work.abort();
     }

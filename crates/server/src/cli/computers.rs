@@ -24,8 +24,8 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A computer is last seen at its newest stored log entry or crash report: other requests aren't recorded. Log entries count
-/// if the computer sent them under its present name.
+/// A computer was last seen at its last admitted request. Where an earlier version stored no requests, the newest log
+/// entry or crash report counts instead. Log entries count if the computer sent them under its present name.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct ComputersArguments {
@@ -37,9 +37,9 @@ pub(super) struct ComputersArguments {
 
 #[derive(Debug, Subcommand)]
 enum ComputersCommand {
-    /// Show a computer and what it sent last
+    /// Show a computer with its last request, log entry, crash report and refusal, and its outdated resources
     Show(Show),
-    /// List what happened at a computer: log entries, crash reports, refusals and fetches, newest first
+    /// List the events of a computer: log entries, crash reports, refusals and fetches, newest first
     Timeline(Timeline),
 }
 
@@ -214,12 +214,12 @@ impl ComputerRecord {
     }
 }
 
-/// Outdated resources that are shown at most.
+/// Limit for the outdated resources that are shown.
 const MAX_OUTDATED: usize = 100;
 
-/// What only `computers show` shows.
+/// Values that only `computers show` shows.
 struct More {
-    /// The last one.
+    /// The last refusal.
     refused: Option<NewRefusal>,
     outdated: Vec<OutdatedResource>,
 }

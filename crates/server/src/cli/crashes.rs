@@ -45,7 +45,7 @@ pub(super) enum CrashesCommand {
     Export {
         #[command(flatten)]
         report: Report,
-        /// Folder to save them to, which is made [default: crash-<ID> in the current folder]
+        /// Folder to save them to; it is created [default: crash-<ID> in the current folder]
         #[arg(value_name = "FOLDER")]
         folder: Option<PathBuf>,
         /// Overwrite files that are there
@@ -54,15 +54,15 @@ pub(super) enum CrashesCommand {
     },
     /// List the groups of crash reports, the last seen first
     Groups(groups::GroupsArguments),
-    /// Analyze reports anew whose analysis failed or follows older rules
+    /// Analyze the reports again whose analysis failed or used older rules
     Analyze {
-        /// All reports
+        /// Analyze all reports again
         #[arg(long)]
         all: bool,
     },
 }
 
-/// Which report is meant.
+/// The report that a command is about.
 #[derive(Debug, Args)]
 pub(super) struct Report {
     /// Id of the report, as its client got it in the header Crash-Report-Id, or the beginning of the id
@@ -98,7 +98,7 @@ pub(super) async fn run(config: &Config, command: CrashesCommand) -> Result<Exit
                 let organizations = Organizations::read(&inspection, asked.options.organization.as_deref()).await?;
                 groups::write(&database.crash_groups(), &organizations, &asked, out).await
             }
-            // It needs no output of this kind.
+            // Handled above.
             CrashesCommand::Analyze { .. } => Ok(()),
             CrashesCommand::Export { report, folder, force } => {
                 let Found { report, .. } = find(&inspection, &report).await?;

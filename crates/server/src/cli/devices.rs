@@ -45,7 +45,7 @@ enum DevicesCommand {
     Show(show::Show),
     /// List the changes of a device, or samples of its measured values, oldest first
     History(history::History),
-    /// List what happened to a device: log entries and changes of its state, newest first
+    /// List the events of a device: log entries and changes of its state, newest first
     Timeline(Timeline),
 }
 

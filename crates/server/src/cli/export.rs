@@ -122,16 +122,16 @@ async fn pass(
     Ok(())
 }
 
-/// Gives out names for the files of one folder, each once, also where case makes no difference.
+/// Chooses unique names for the files of one folder, also for file systems without case.
 #[derive(Default)]
 pub(super) struct FileNames(HashSet<Folded>);
 
 impl FileNames {
-    /// A name like `wish` that no other file has.
-    pub(super) fn take(&mut self, wish: &str) -> String {
-        let wish = safe_file_name(wish);
-        let (stem, extension) = wish.split_at(extension_of(&wish));
-        let mut name = wish.clone();
+    /// A safe name that no other file has: `wanted`, else with a number.
+    pub(super) fn take(&mut self, wanted: &str) -> String {
+        let wanted = safe_file_name(wanted);
+        let (stem, extension) = wanted.split_at(extension_of(&wanted));
+        let mut name = wanted.clone();
         let mut number = 2;
         while !self.0.insert(Folded::of(&name)) {
             name = format!("{stem}-{number}{extension}");
@@ -169,7 +169,7 @@ mod tests {
     fn names_of_one_folder_differ_without_case() {
         let mut names = FileNames::default();
         let taken: Vec<_> =
-            ["dump.dmp", "Dump.DMP", "dump.dmp", "dump", "dump-2.dmp"].map(|wish| names.take(wish)).into();
+            ["dump.dmp", "Dump.DMP", "dump.dmp", "dump", "dump-2.dmp"].map(|wanted| names.take(wanted)).into();
         assert_eq!(taken, ["dump.dmp", "Dump-2.DMP", "dump-3.dmp", "dump", "dump-2-2.dmp"]);
     }
 

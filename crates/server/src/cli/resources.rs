@@ -35,7 +35,7 @@ pub(super) enum ResourcesCommand {
         #[arg(long)]
         json: bool,
     },
-    /// List which computers of an organization have which content of a resource, or never fetched it
+    /// List the computers and users of an organization with the content of a resource that each fetched last
     Holders(holders::Holders),
     /// Save the content of a resource
     Export {

@@ -93,7 +93,7 @@ async fn register(database: &Database, fleet: Option<&Fleet>) -> Result<()> {
     Ok(())
 }
 
-/// What is served for operators on the listener of the API (decision P10).
+/// The operator API and the console, on the listener of the API (decision P10).
 struct ForOperators {
     api: operator_actix::Services,
     console: console_actix::Services,
@@ -115,7 +115,7 @@ impl ForOperators {
         })
     }
 
-    /// Prints the link of the first start while there is no operator (decision P2). It is never logged.
+    /// Prints the link for the first sign-in while there is no operator (decision P2). The link is never logged.
     async fn offer_setup(&self, http: &Http, api: SocketAddr) -> Result<()> {
         let Some(code) = self.console.setup.offer().await? else {
             return Ok(());
@@ -172,7 +172,7 @@ async fn serve(
     work.spawn(activity::run(Arc::clone(&requests), Arc::clone(&seen)));
     if let Some(operators) = &operators {
         work.spawn(background::prune_sessions(Arc::clone(&operators.api.sessions)));
-        // Before others learn the address: whoever reads it finds the link.
+        // Before the addresses are printed: a script that waits for them finds the link on stdout.
         operators.offer_setup(&config.http, api).await?;
     }
     listen::announce(&config.http.listener, "http", api)?;

@@ -1,4 +1,4 @@
-//! `platen computers timeline` and `platen devices timeline`: what happened, newest first (decision I12).
+//! `platen computers timeline` and `platen devices timeline`: events, newest first (decision I12).
 
 use super::listing::{Listing, Record};
 use super::lookup::{Kind, Organizations, Records};
@@ -17,7 +17,7 @@ use futures_util::stream::{self, Stream};
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 
-/// Events that are read at once.
+/// Events in one page.
 const PAGE: u32 = 200;
 
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(super) struct Timeline {
     limit: Limit,
 }
 
-/// Whose timeline is shown.
+/// The kind of record whose timeline is shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Of {
     Computer,
@@ -66,7 +66,7 @@ async fn list(
     out: &mut Out<'_>,
 ) -> Result<()> {
     let events = events(timeline, organization, subject).take(asked.limit.get());
-    Listing::new(COLUMNS, out, asked.options.json).write(events, "nothing happened", out).await
+    Listing::new(COLUMNS, out, asked.options.json).write(events, "no events found", out).await
 }
 
 /// All events, page by page.

@@ -9,7 +9,7 @@ use domain::crash_analysis::{CrashAnalysisService, Requeue};
 use domain::crash_signature::ALGORITHM;
 use std::process::ExitCode;
 
-/// Analyzes reports anew: those of older rules and those that failed, or all (decision I5).
+/// Analyzes reports again: those with an older version of the rules and those that failed, or all (decision I5).
 pub(super) async fn run(config: &Config, all: bool) -> Result<ExitCode, Failure> {
     let (database, _) = wiring::open_database(&config.database, Missing::Refuse).await?;
     let done = match wiring::open_blobs(&config.blobs).await {
@@ -24,10 +24,10 @@ pub(super) async fn run(config: &Config, all: bool) -> Result<ExitCode, Failure>
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Whether some report has no signature now.
+/// Analyzes the reports and prints the counts. Returns whether some report has no signature.
 async fn analyze(service: &CrashAnalysisService, all: bool) -> Result<bool> {
     let which = if all { Requeue::All } else { Requeue::Older { than: ALGORITHM } };
-    service.requeue(which).await.context("cannot choose the reports")?;
+    service.requeue(which).await.context("cannot queue the reports")?;
     let (mut analyzed, mut failed, mut postponed) = (0, 0, 0);
     loop {
         let progress = service.round().await.context("cannot analyze crash reports")?;

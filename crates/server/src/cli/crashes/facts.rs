@@ -1,4 +1,4 @@
-//! What is concluded from a report, as `platen crashes show` shows it.
+//! The analysis of a report as `platen crashes show` shows it.
 
 use crate::cli::output::Out;
 use crate::cli::table::{Cell, Column, Table};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const FRAME_COLUMNS: [Column; 3] = [Column::text("FRAME"), Column::text("ROLE"), Column::text("RULE")];
 
-/// The signature of a report in a list: what is stored, or why there is none.
+/// The stored signature of a report, or a text in parentheses about why there is none.
 pub(super) fn signature(analyzed: Option<&AnalyzedReport>) -> String {
     match analyzed.map(|analyzed| &analyzed.analysis.signature) {
         Some(Ok(signature)) => signature.clone(),
@@ -20,7 +20,7 @@ pub(super) fn signature(analyzed: Option<&AnalyzedReport>) -> String {
     }
 }
 
-/// Which frames made the signature, and which rule skipped the others.
+/// Prints the frames with their role in the signature and the rule that skipped a frame.
 pub(super) fn print_frames(signature: &Signature, out: &mut Out<'_>) -> Result<()> {
     let mut table = Table::new(FRAME_COLUMNS, out.screen());
     for frame in &signature.frames {
@@ -36,7 +36,7 @@ pub(super) fn frames_json(signature: &Signature) -> Value {
     signature.frames.iter().map(frame).collect()
 }
 
-/// What the minidump says.
+/// Prints the facts of the minidump.
 pub(super) fn print_dump(dump: &DumpAnalysis, out: &mut Out<'_>) -> Result<()> {
     let facts = match &dump.facts {
         Err(reason) => return values::facts(out, &[("Minidump", reason.clone())]),
@@ -68,7 +68,7 @@ pub(super) fn dump_json(dump: &DumpAnalysis) -> Result<Value> {
     })
 }
 
-/// The module in which it happened.
+/// The module of the exception.
 fn crashed_module(facts: &DumpFacts) -> Option<&DumpModule> {
     let name = facts.place.as_ref()?.module.as_ref()?;
     facts.modules.iter().find(|module| module.name == *name)

@@ -12,7 +12,7 @@ use domain::timestamp::Timestamp;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::{Value, json};
 
-/// Groups that are read at once.
+/// Groups in one page.
 const PAGE: u64 = 200;
 
 #[derive(Debug, Args)]
@@ -24,10 +24,10 @@ pub(in crate::cli) struct GroupsArguments {
     /// Only groups in this state: new, acknowledged, resolved or regressed
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<GroupState>,
-    /// Only those of this application
+    /// Only groups of this application
     #[arg(long, value_name = "NAME")]
     application: Option<String>,
-    /// Only signatures that hold this text
+    /// Only groups whose signature contains this text
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
 }
@@ -37,7 +37,7 @@ fn state(text: &str) -> Result<GroupState, String> {
     GroupState::parse(text).ok_or_else(allowed)
 }
 
-/// Writes the groups, the one that was last seen first.
+/// Writes the groups, the last seen first.
 pub(super) async fn write(
     groups: &dyn CrashGroupRepository,
     organizations: &Organizations,

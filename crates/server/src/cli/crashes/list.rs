@@ -15,7 +15,7 @@ use domain::inspection::{CrashReportFilter, InspectedCrashReport, InspectionRepo
 use futures_util::StreamExt;
 use serde_json::Value;
 
-/// Analyses that are read at the same time.
+/// Analyses that are read concurrently.
 const CONCURRENT_READS: usize = 8;
 
 #[derive(Debug, Args)]

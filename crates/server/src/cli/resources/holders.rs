@@ -1,4 +1,4 @@
-//! `platen resources holders`: which computers have which content of a resource (decision I9).
+//! `platen resources holders`: the content of a resource that each computer and user has (decision I9).
 
 use super::all;
 use crate::cli::listing::{Listing, Record};
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Holders {
     organization: String,
     #[command(flatten)]
     limit: Limit,
-    /// Only those in this state
+    /// Only holders in this state
     #[arg(long, value_name = "STATE")]
     state: Option<State>,
     /// One JSON object a line
@@ -33,7 +33,7 @@ pub(in crate::cli) struct Holders {
     json: bool,
 }
 
-/// The words of [`Currency`].
+/// The values of [`Currency`] as arguments.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum State {
     Current,
@@ -64,7 +64,7 @@ pub(super) async fn run(
     let known = all(resources, &everywhere, &[Domain::Private, Domain::Public], None);
     let guid = lookup::whole_id(&asked.guid, "resource", known.map_ok(|record| record.item.guid)).await?;
     let found = inspection.find_resources(guid.into()).await?;
-    // As a download finds it: the own one, else a public one of a publisher (decision T15).
+    // As for a download: the organization's own resource, else a public one of a publisher (decision T15).
     let own = found.iter().find(|resource| resource.organization == organization);
     let public = || found.iter().find(|resource| resource.domain == Domain::Public);
     let Some(resource) = own.or_else(public) else {
@@ -80,12 +80,12 @@ pub(super) async fn run(
     Listing::new(COLUMNS, out, asked.json).write(holders, "no holders found", out).await
 }
 
-/// A computer or user and its content.
+/// A computer or user, and the content that it fetched last.
 struct Holder {
-    /// Its GUID, for a computer.
+    /// The GUID of a computer; `None` for a user.
     computer: Option<String>,
     name: String,
-    /// That a user sent.
+    /// The SerialNumber that a user sent; `None` for a computer.
     serial_number: Option<String>,
     fetch: Option<Fetch>,
     currency: Currency,
