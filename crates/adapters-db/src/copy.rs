@@ -1,4 +1,4 @@
-//! Brings all records of one database into another, whatever their engines.
+//! Copies all records of one database into another, between any two engines.
 //!
 //! A copy reads each table in the order of its primary key, page by page, twice: first it compares what the target holds
 //! with the source, then it inserts what the target lacks. An interrupted copy continues where it stopped, and a second
@@ -57,20 +57,20 @@ fn target(error: DbErr) -> CopyError {
     CopyError::Target(store_error(error))
 }
 
-/// What is done with each table.
+/// The work on each table.
 #[derive(Clone, Copy)]
 enum Pass {
-    /// What the target has must be of the source.
+    /// Each record of the target must be equal to one of the source.
     Compare,
-    /// What the target lacks is inserted.
+    /// Records that the target lacks are inserted.
     Insert,
 }
 
-/// Records that a copy has dealt with.
+/// Counts of the records that a copy has handled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CopiedRecords {
     pub copied: u64,
-    /// Those that were there before.
+    /// Records that the target had before.
     pub kept: u64,
 }
 
@@ -80,7 +80,7 @@ struct Side<'a> {
     failed: fn(DbErr) -> CopyError,
 }
 
-/// A way from one database to another. Neither may change meanwhile.
+/// A copy from one database into another. Neither may change during the copy.
 pub struct RecordCopy<'a> {
     from: Side<'a>,
     to: Side<'a>,
@@ -175,7 +175,7 @@ impl<'a> RecordCopy<'a> {
         }
     }
 
-    /// What the target holds must be the same in the source.
+    /// Fails if a row of the target isn't equal to one of the source.
     async fn compare_page<E>(&self, table: &str, rows: Vec<E::Model>) -> Result<(), CopyError>
     where
         E: EntityTrait,
@@ -251,7 +251,7 @@ impl Side<'_> {
         Ok(rows)
     }
 
-    /// What is there under the keys of `rows`, by key.
+    /// The rows of this database with the keys of `rows`, by key.
     async fn counterparts<E: EntityTrait>(&self, rows: &[E::Model]) -> Result<HashMap<String, E::Model>, CopyError> {
         let mut keys = Condition::any();
         for row in rows {
@@ -262,7 +262,7 @@ impl Side<'_> {
         Ok(there.into_iter().map(|row| (key_text(&row), row)).collect())
     }
 
-    /// The key of a row for people. For a credential, whose key is a digest, it is the name of the holder.
+    /// The key of a row for messages. For a credential, whose key is a digest, it is the name of the holder.
     async fn shown<M: ModelTrait>(&self, row: &M) -> Result<String, CopyError> {
         match &key(row)[..] {
             [Value::Bytes(Some(digest))] => self.holder(<M::Entity>::default().table_name(), digest.clone()).await,

@@ -34,7 +34,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// Which database, and how to use it.
+/// The database to open, with limits and timeouts.
 #[derive(Clone)]
 pub struct DatabaseConfig {
     /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
@@ -42,11 +42,11 @@ pub struct DatabaseConfig {
     /// Connections for the requests of clients. `PostgreSQL` has seven more, for group commits, gathered lookups and
     /// readiness; a `SQLite` file has one more, for writes; a database in memory has one in all.
     pub max_connections: u32,
-    /// Longest wait for a connection, and for the answer to a look-up or a write.
+    /// Timeout for a connection, and for a lookup or a write.
     pub timeout: Duration,
     /// Whether to make the file of a `SQLite` database and its folders if they are missing.
     pub make_missing: bool,
-    /// How often the measured values of a device are kept at most (decision I1).
+    /// Minimum time between two samples of the measured values of a device (decision I1).
     pub sample_every: Duration,
 }
 
@@ -66,8 +66,8 @@ pub async fn is_same_database(one: &str, other: &str, max_wait: Duration) -> Res
     }
 }
 
-/// Identifies a database whatever its server is called: the server's start time in microseconds and its number of the
-/// database.
+/// Identifies a database independently of host names: the start time of the server in microseconds, and the number of
+/// the database.
 async fn identity(options: &PgConnectOptions) -> Result<String, sqlx::Error> {
     let mut session = PgConnection::connect_with(options).await?;
     let select = "SELECT extract(epoch FROM pg_postmaster_start_time())::text || ' ' || oid
@@ -176,10 +176,10 @@ impl Database {
         self.db.instance_lock.claim_serving()
     }
 
-    /// Whether others were kept out since [`Database::connect_alone`].
+    /// Checks that no other process used the database since [`Database::connect_alone`].
     ///
     /// # Errors
-    /// They may not have been.
+    /// Another process may have used it.
     pub async fn confirm_alone(&self) -> Result<(), StoreError> {
         self.db.instance_lock.confirm().await
     }
@@ -217,7 +217,7 @@ impl Database {
     /// not depend on how many clients wait.
     ///
     /// # Errors
-    /// Why it doesn't.
+    /// The database doesn't answer; the error has the cause.
     pub async fn ping(&self) -> Result<(), StoreError> {
         let select = match self.db.backend {
             // Reads the file, unlike a bare SELECT 1.
@@ -237,7 +237,7 @@ impl Database {
     /// Checks that the database answers and takes writes, by a small write on the path of the clients' writes.
     ///
     /// # Errors
-    /// Why it doesn't.
+    /// The database doesn't answer or takes no writes; the error has the cause.
     pub async fn check_ready(&self) -> Result<(), StoreError> {
         self.ping().await?;
         let is_stalled =
@@ -251,7 +251,7 @@ impl Database {
     /// The bytes that the database takes on its disk.
     ///
     /// # Errors
-    /// Why it doesn't answer.
+    /// The database doesn't answer; the error has the cause.
     pub async fn size(&self) -> Result<u64, StoreError> {
         let select = match self.db.backend {
             DbBackend::Sqlite => "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",

@@ -15,11 +15,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// How long a version is cached after its query. A query that took as long is not cached, so a version counts for less
-/// than twice this time from the start of its query. Decision A6 allows 5 seconds until a change takes effect.
+/// The lifetime of a cached version after its query. The result of a query that took longer is not cached, so a version
+/// is used for less than twice this time after the start of its query. Decision A6 allows 5 seconds until a change
+/// takes effect.
 const VERSION_LIFETIME: Duration = Duration::from_secs(1);
 
-/// How long an entry stays, for changes by hand that increment no version.
+/// The lifetime of an entry. It bounds the effect of changes in SQL, which increment no version.
 const ENTRY_LIFETIME: Duration = Duration::from_mins(15);
 
 /// Entries of each kind: 15 to 30 MB, even if a client tries keys by the million.

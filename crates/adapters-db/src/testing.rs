@@ -1,4 +1,4 @@
-//! What the tests within this crate look at: the plans of queries on filled tables of both engines.
+//! Helpers for the tests of this crate: filled tables on both engines, and the plans of queries.
 
 #[path = "../tests/support/postgres.rs"]
 mod postgres;

@@ -80,7 +80,7 @@ use crate::token::TokenRepository;
 use std::error::Error;
 use std::sync::Arc;
 
-/// How a clause ends: kept, or with the error of a port that should have worked.
+/// The result of a clause. The error is that of a port that should have worked.
 pub type Kept = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// The database ports of one backend, all over the same database.
@@ -96,7 +96,7 @@ pub struct Stores {
     pub computers: Arc<dyn ComputerRepository>,
     pub search: Arc<dyn SearchRepository>,
     pub device_statuses: Arc<dyn DeviceStatusRepository>,
-    /// Of [`crate::device_history::SAMPLE_EVERY`].
+    /// With samples every [`crate::device_history::SAMPLE_EVERY`].
     pub device_history: Arc<dyn DeviceHistoryRepository>,
     pub device_board: Arc<dyn DeviceBoardRepository>,
     pub overview: Arc<dyn OverviewRepository>,

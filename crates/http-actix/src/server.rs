@@ -20,19 +20,19 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long running requests may take to finish when the server is stopped.
+/// Timeout for running requests when the server stops.
 pub const DRAIN_TIME: Duration = Duration::from_secs(30);
 
 /// Connections of the operators' listener.
 const MAX_OPS_CONNECTIONS: usize = 64;
 
-/// How long an idle connection is kept.
+/// Timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// How long a connection may take to close.
+/// Timeout for closing a connection.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How to listen.
+/// Settings of the listeners.
 pub struct HttpConfig {
     pub workers: usize,
     /// Concurrent connections to the API, over all workers; further ones wait to be accepted.

@@ -37,11 +37,11 @@ pub trait Readiness: Send + Sync {
     async fn check(&self) -> Result<(), String>;
 }
 
-/// How requests are treated.
+/// Settings of the application.
 pub struct Settings {
     /// Prefix before `/api/v2`, with or without slashes around.
     pub base_path: String,
-    /// Longest wait for the next bytes of a body.
+    /// Timeout for the next bytes of a body.
     pub read_timeout: Duration,
     pub limits: Limits,
     /// Proxies whose `X-Forwarded-For` and `Forwarded` are believed.

@@ -25,16 +25,16 @@ const SWEEP_INTERVAL: (Duration, Duration) = (Duration::from_secs(1), Duration::
 const FIRST_ORPHANS_AFTER: Duration = Duration::from_hours(1);
 const ORPHANS_INTERVAL: Duration = Duration::from_hours(24);
 
-/// How often the last uses of keys are stored.
+/// Time between two writes of the last uses of keys.
 const KEY_USES_INTERVAL: Duration = Duration::from_mins(1);
 
-/// How often ended sessions of operators are removed.
+/// Time between two removals of ended sessions of operators.
 const SESSIONS_INTERVAL: Duration = Duration::from_hours(1);
 
-/// How often the recorder of metrics runs its maintenance.
+/// Time between two maintenance runs of the metrics recorder.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Starts the background work, which ends when the set is dropped. Each task may be stopped at any point; the next
+/// Starts the background work. It ends when the set is dropped. Each task may be stopped at any point; the next
 /// start continues its work.
 ///
 /// # Errors

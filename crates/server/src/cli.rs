@@ -96,9 +96,9 @@ enum Command {
     /// List, issue or revoke tokens, by which programs use the operator API
     #[command(subcommand, arg_required_else_help = false)]
     Token(token::TokenCommand),
-    /// List who changed what and who signed in, the newest first
+    /// List changes and sign-ins of operators, the newest first
     Audit(audit::AuditArguments),
-    /// Look after the stored content
+    /// Check the stored content
     #[command(subcommand, arg_required_else_help = false)]
     Blobs(blobs::BlobsCommand),
     /// Copy all records and contents into another database and blob store
@@ -106,7 +106,7 @@ enum Command {
     /// Stop the servers on both sides first: a copy is refused where one of them runs, and keeps them out as long as
     /// it runs itself. It can be interrupted and started again.
     Copy {
-        /// Configuration of the target, of which the environment changes nothing
+        /// Configuration of the target; environment variables don't change it
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
@@ -115,10 +115,10 @@ enum Command {
     Resources(resources::ResourcesCommand),
     /// List log entries, the newest first, or follow them
     Logs(logs::LogsArguments),
-    /// List, show and save crash reports
+    /// List, show, save and analyze crash reports, and list their groups
     #[command(subcommand, arg_required_else_help = false)]
     Crashes(crashes::CrashesCommand),
-    /// List the computers with user, last seen and version, or show one
+    /// List the computers with user, last seen and version, or show one with its timeline
     Computers(computers::ComputersArguments),
     /// List the devices with their last status, or show one with its history
     Devices(devices::DevicesArguments),
@@ -126,7 +126,7 @@ enum Command {
     Refusals(refusals::RefusalsArguments),
     /// Show the effective configuration and where each value was set
     Config {
-        /// One JSON object a line
+        /// Write one JSON object per line
         #[arg(long)]
         json: bool,
     },
@@ -150,10 +150,10 @@ enum Command {
     ReadMinidump,
 }
 
-/// How long the process waits at its end for blocking work on a disk.
+/// Timeout at the end of the process for blocking work on a disk.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
-/// Runs what the command line asks for.
+/// Runs the command of the command line.
 pub(crate) fn run() -> ExitCode {
     panics::install_hook();
     let cli = match Cli::try_parse() {

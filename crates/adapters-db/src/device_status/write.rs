@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Microseconds. Of two updates whose times of receipt are closer than this, the one received later wins (decision D5).
-/// Where they are further apart, a clock was set back, and the update that was put last wins: a clock that ran ahead
-/// must not hold a device at its old status.
+/// Microseconds. Of two updates whose times of receipt differ by less than this, the one that was received later wins
+/// (decision D5). A larger difference means that a clock was set back. Then the update that is written last wins: a
+/// clock that ran ahead must not keep a device at an old status.
 const CONCURRENT: i64 = 1_000_000;
 
 /// The rows that the upsert wrote, on PostgreSQL.
@@ -42,8 +42,8 @@ impl StatusWriter {
         Self { db: db.writes.clone(), sample_every }
     }
 
-    /// Stores one status of each of some devices. PostgreSQL does all in one round trip; SQLite, which has none, knows no
-    /// statement that writes two tables.
+    /// The statements that store at most one status of each device. PostgreSQL needs one round trip. SQLite has no round
+    /// trips, and no statement that writes two tables.
     fn statements(&self, rows: &Round<'_>, backend: DbBackend) -> Vec<Statement> {
         let mut upsert = self.upsert(rows.values().copied());
         if backend == DbBackend::Postgres {
@@ -62,7 +62,7 @@ impl StatusWriter {
         Entity::insert_many(rows).on_conflict(self.replace_unless_older()).into_query()
     }
 
-    /// As [`replaces`], in the database.
+    /// The same rule as [`replaces`], in SQL.
     fn replace_unless_older(&self) -> OnConflict {
         use Column::{
             ChangedAt, ConnectionState, DeviceGuid, EmptiesAt, OrganizationId, ReceivedAt, SampledAt, Status,

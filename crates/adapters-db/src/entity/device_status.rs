@@ -18,9 +18,9 @@ pub struct Model {
     pub remaining_inks: String,
     pub queue_measure: String,
     pub queue_amount: String,
-    /// When Status or ConnectionState changed last; `None` if an earlier version wrote the status.
+    /// The time of the last change of Status or ConnectionState; `None` if an earlier version wrote the status.
     pub changed_at: Option<i64>,
-    /// When the last sample was taken (decision I1); `None` as before.
+    /// The time of the last sample (decision I1); `None` if an earlier version wrote the status.
     pub sampled_at: Option<i64>,
     /// The lowest level of the inks as a share of MaxLevel, from 0; `None` if no level is known.
     pub lowest_ink: Option<f64>,

@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub(crate) trait Record:
     ModelTrait + Clone + PartialEq + IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel>
 {
-    /// What such a record is called.
+    /// The name of the kind of record, such as `computer`.
     const WORD: &'static str;
     const GUID: <Self::Entity as EntityTrait>::Column;
     const NAME: <Self::Entity as EntityTrait>::Column;
@@ -155,7 +155,7 @@ where
     let Some(guid) = guids.into_iter().find(|guid| !written.contains(guid)) else {
         return Ok(retired);
     };
-    // Another process has registered it meanwhile.
+    // Another process has registered it in the meantime.
     match E::find().filter(E::Model::is(guid)).one(db).await? {
         Some(other) => Err(other_organization(db, &other).await?),
         None => Err(DbErr::RecordNotInserted.into()),

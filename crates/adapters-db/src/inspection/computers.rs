@@ -53,7 +53,7 @@ impl PageRow for Row {
     }
 }
 
-/// When a computer sent something last, and with which version; nothing where it never did.
+/// The time and version of the last record of each computer. Computers without one are left out.
 #[derive(FromQueryResult)]
 struct Seen {
     guid: Uuid,

@@ -24,10 +24,10 @@ pub(super) trait RetainedTable: EntityTrait {
     const ID: Self::Column;
     /// The type of the ids.
     type Id: TryGetable + Into<Value> + Copy + Send + Sync;
-    /// What the records of one batch weigh at most, unless a single one weighs more.
+    /// Limit for the weight of a batch, unless a single record weighs more. The unit is that of [`Self::weight`].
     const MAX_WEIGHT: u64;
 
-    /// What a record weighs.
+    /// The weight of a record: its share of the work of a batch.
     fn weight() -> Expr;
 
     /// Removes the records and notes their blobs as discarded; returns how many records.
@@ -107,7 +107,7 @@ fn parts_of(reports: Condition) -> Expr {
     crash_part::Column::ReportId.in_subquery(ids.into_query())
 }
 
-/// Where to remove records, and how many at most.
+/// The records to remove: from a position, before a time, up to a number and a weight.
 pub(super) struct Span {
     pub(super) from: RemovalCursor,
     /// Records received at this time or later stay.
@@ -116,7 +116,7 @@ pub(super) struct Span {
     pub(super) weight: u64,
 }
 
-/// What was removed of one organization; `rest` is where more may be.
+/// The numbers that were removed of one organization; more old records may follow at `rest`.
 #[derive(Default)]
 pub(super) struct Removed {
     pub(super) records: u64,

@@ -5,7 +5,7 @@ use crate::text::Folded;
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Who makes a change.
+/// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
     /// The name of the operator, or of the system's user who runs a command.
@@ -23,7 +23,7 @@ impl Author {
     }
 }
 
-/// What lets an author make a change.
+/// The credential of an author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorCredential {
     Session,
@@ -66,7 +66,7 @@ impl AuthorCredential {
 
 macro_rules! actions {
     ($($action:ident $word:literal,)+) => {
-        /// What an audit record is about.
+        /// The action of an audit record.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum AuditAction {
             $($action,)+
@@ -75,7 +75,7 @@ macro_rules! actions {
         impl AuditAction {
             pub const ALL: &[Self] = &[$(Self::$action,)+];
 
-            /// The word for it in records and listings. It never changes once it is out.
+            /// The text form in records and lists. It never changes after its release.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self {
@@ -83,7 +83,7 @@ macro_rules! actions {
                 }
             }
 
-            /// The action of this word.
+            /// Parses the text form of [`AuditAction::code`].
             #[must_use]
             pub fn parse(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|action| action.code() == word)
@@ -113,7 +113,7 @@ actions! {
     OrphansRemoved "orphans.removed",
 }
 
-/// Whose change it is: admins of one organization see the records of that organization only (decision P8).
+/// The scope of a change. Admins of one organization see only the records of that organization (decision P8).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditedScope {
     /// Admins of all organizations see it.
@@ -126,7 +126,7 @@ pub enum AuditedScope {
 /// A value before and after a change. It is never a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditedValue {
-    /// What the value is called.
+    /// The name of the value.
     pub member: String,
     pub before: Option<String>,
     pub after: Option<String>,
@@ -159,7 +159,7 @@ pub struct NewAuditRecord {
     pub author: Author,
     pub scope: AuditedScope,
     pub action: AuditAction,
-    /// What was changed, such as `operator "Ann"`.
+    /// The record that was changed, such as `operator "Ann"`.
     pub target: String,
     pub values: Vec<AuditedValue>,
 }
@@ -175,21 +175,21 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    /// Where a page that ends with this record goes on.
+    /// The cursor of the page after this record.
     #[must_use]
     pub fn cursor(&self) -> AuditCursor {
         AuditCursor { at: self.record.at, id: self.id }
     }
 }
 
-/// A place in the list, which is sorted by time, then id, the newest first.
+/// A cursor of the list, which is sorted by time, then id, the newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditCursor {
     pub at: Timestamp,
     pub id: i64,
 }
 
-/// Which records to list: all that fit every condition.
+/// Conditions of a list of records; a record must meet all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// The organization that the records belong to.

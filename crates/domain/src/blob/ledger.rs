@@ -1,4 +1,4 @@
-//! What the database knows of blobs: which are used and which are discarded.
+//! The port to the used and the discarded blobs in the database.
 
 use super::BlobKey;
 use crate::checksum::Sha1Checksum;
@@ -12,10 +12,10 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlobReference {
     pub key: BlobKey,
-    /// Bytes.
+    /// In bytes.
     pub size: u64,
     pub checksum: Sha1Checksum,
-    /// Which record it is, for people, such as `resource 88de5c02-… of Acme Print`.
+    /// The record in words, such as `resource 88de5c02-… of Acme Print`.
     pub owner: String,
 }
 

@@ -61,7 +61,7 @@ pub async fn texts_of_records_are_kept_byte_for_byte(stores: &Stores) -> Kept {
     Ok(())
 }
 
-/// By time; of one time, what was stored later comes first. Records that arrive meanwhile move nothing.
+/// By time; of equal times the record that was stored later comes first. New records don't change later pages.
 pub async fn records_are_listed_newest_first_in_pages(stores: &Stores) -> Kept {
     for (second, target) in [(5, "a"), (7, "b"), (5, "c"), (6, "d"), (5, "e")] {
         stores.audit.add(&NewAuditRecord { at: at(second), ..a_record(target) }).await?;

@@ -45,7 +45,7 @@ fn record() -> NewAuditRecord {
     NewAuditRecord { action: AuditAction::CrashGroupChanged, ..a_record("crash group") }
 }
 
-/// How many changes are recorded.
+/// The number of recorded changes.
 async fn recorded(stores: &Stores) -> Result<usize, StoreError> {
     let filter = AuditFilter { what: Some(AuditAction::CrashGroupChanged), ..AuditFilter::default() };
     Ok(stores.audit.page(&filter, None, 100).await?.len())

@@ -1,4 +1,4 @@
-//! What the clauses of operators, sessions, tokens and audit records have in common.
+//! Helpers for the clauses of operators, sessions, tokens and audit records.
 
 use super::Stores;
 use crate::access::CredentialDigest;

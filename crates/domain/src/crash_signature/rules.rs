@@ -4,7 +4,7 @@ use crate::call_stack::Frame;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-/// What a frame is good for in a signature.
+/// The role of a frame in a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is left out.

@@ -25,7 +25,7 @@ pub struct InspectedDevice {
     pub status: Option<DeviceStatus>,
 }
 
-/// How many devices of an organization have one status.
+/// The number of devices of an organization with one status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceCount {
     /// The name of the organization.
@@ -69,7 +69,7 @@ impl InspectedComputer {
     }
 }
 
-/// When a computer sent something, and with which version.
+/// The time and application version of a record that a computer sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastSeen {
     /// Time of receipt.
@@ -118,7 +118,7 @@ impl InspectedLogEntry {
     }
 }
 
-/// Which crash reports to list: all that fit every condition.
+/// Conditions of a list of crash reports; a report must meet all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CrashReportFilter {
     /// Time of receipt, inclusive.
@@ -135,7 +135,7 @@ pub struct InspectedCrashReport {
     pub report: CrashReport<PartsTotal>,
 }
 
-/// What the parts of a crash report come to.
+/// The number and size of the parts of a crash report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PartsTotal {
     pub count: u64,

@@ -1,4 +1,4 @@
-//! How often a sign-in may fail (decision P4, ADR 68). Failures are counted by each process.
+//! Limits failed sign-ins (decision P4, ADR 68). Each process counts for itself.
 
 use crate::access::{CredentialDigest, client_network};
 use crate::text::Folded;
@@ -16,7 +16,7 @@ const WINDOW: Duration = Duration::from_mins(1);
 const MAX_OF_NAME: usize = 5;
 const MAX_OF_ADDRESS: usize = 30;
 
-/// Names, and addresses, that are remembered at once.
+/// Limit for the names, and for the addresses, in memory.
 const MAX_KEYS: usize = 16 * 1024;
 
 /// Refuses sign-ins of names and addresses that failed too often within a minute.
@@ -25,7 +25,7 @@ pub struct SignInThrottle(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// By digests of folded names: a name that is sent may be long.
+    /// The keys are digests of folded names, since a client may send a long name.
     names: Failures<CredentialDigest>,
     addresses: Failures<IpAddr>,
 }
@@ -40,7 +40,7 @@ impl SignInThrottle {
     /// exceed the limit.
     ///
     /// # Errors
-    /// How long the client must wait.
+    /// The time that the client must wait.
     pub fn begin(&self, name: &Folded, address: Option<IpAddr>, now: Timestamp) -> Result<SignInAttempt<'_>, Duration> {
         let (name, address) = (CredentialDigest::of(name.as_str()), address.map(client_network));
         let mut state = self.lock();
@@ -89,7 +89,7 @@ impl<K> Default for Failures<K> {
 }
 
 impl<K: Eq + Hash + Copy> Failures<K> {
-    /// How long `key` waits until it has fewer than `limit` failures within the window.
+    /// The time until `key` has fewer than `limit` failures within the window; `None` if it has now.
     fn wait(&mut self, key: &K, limit: usize, now: Timestamp) -> Option<Duration> {
         let times = self.0.get_mut(key)?;
         times.retain(|time| time.plus(WINDOW) > now);

@@ -48,7 +48,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Default)]
 pub struct InMemoryStore {
     state: Arc<Mutex<State>>,
-    /// Of changes of the fleet, which are recorded if there is one.
+    /// The author of changes of the fleet; `None` records no changes.
     author: Option<FleetAuthor>,
 }
 
@@ -84,7 +84,7 @@ impl InMemoryStore {
         Self { author: Some(author), ..self.clone() }
     }
 
-    /// From now on every call fails, or none does.
+    /// Makes every later call fail, or none.
     pub fn set_failing(&self, failing: bool) {
         self.lock().failing = failing;
     }

@@ -1,4 +1,4 @@
-//! The address of a client: that of the connection, or the one that a trusted proxy names.
+//! The address of a client: the peer's, or the one that a trusted proxy names.
 
 use crate::extract::headers::{parameter, texts};
 use actix_web::http::header::{FORWARDED, HeaderMap, HeaderName, X_FORWARDED_FOR, X_FORWARDED_PROTO};

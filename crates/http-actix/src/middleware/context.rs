@@ -40,7 +40,7 @@ const TRACEPARENT: &str = "traceparent";
 /// Characters of a path in the log.
 const MAX_PATH: usize = 200;
 
-/// How a request ended.
+/// The outcome of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ending {
     pub(crate) status: u16,

@@ -19,22 +19,22 @@ use domain::timestamp::Timestamp;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What identifies a state of a file, and its size.
+/// The validators of a file (ETag and Last-Modified), and its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Validators {
-    /// In quotation marks it is the ETag.
+    /// The ETag is this text in quotation marks.
     pub(crate) checksum: Sha1Checksum,
     pub(crate) modified: Timestamp,
-    /// Bytes.
+    /// In bytes.
     pub(crate) size: u64,
 }
 
-/// What to answer.
+/// The response to a request for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Delivery {
     Whole,
     Part(Range<u64>),
-    /// 304: the client has this state.
+    /// 304: the client has this content.
     NotModified,
 }
 
@@ -67,7 +67,7 @@ impl Validators {
     }
 }
 
-/// Which state of a resource the request means: `If-Match` takes precedence over `If-Unmodified-Since`.
+/// The preconditions of a request: `If-Match` takes precedence over `If-Unmodified-Since`.
 pub(crate) fn preconditions(request: &HttpRequest, now: Timestamp, limits: &Limits) -> Preconditions {
     if request.headers().contains_key(IF_MATCH) {
         return match IfMatch::parse(request) {

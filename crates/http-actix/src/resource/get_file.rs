@@ -24,7 +24,7 @@ use utoipa::{IntoResponses, ToSchema};
 ///
 /// Answers the whole file, or the part of it that `Range` asks for. A resource that the caller's organization doesn't
 /// have is looked for among the public ones of publishers. A download that has begun is served whole, even if the
-/// resource is replaced meanwhile.
+/// resource is replaced in the meantime.
 #[utoipa::path(
     get,
     path = "/api/v2/resource/{ResourceGUID}",

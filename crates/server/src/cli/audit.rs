@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Records that one query asks for.
+/// Records in one page.
 const PAGE: u64 = 500;
 
 #[derive(Debug, Args)]
@@ -31,10 +31,10 @@ pub(super) struct AuditArguments {
     limit: Limit,
     #[command(flatten)]
     period: TimeRange,
-    /// Only what this operator, or this user of the system, did
+    /// Only changes by this operator, or by this user of the system
     #[arg(long, value_name = "NAME")]
     who: Option<String>,
-    /// Only this, such as session.refused or key.issued
+    /// Only this action, such as session.refused or key.issued
     #[arg(long, value_name = "ACTION", value_parser = action)]
     what: Option<AuditAction>,
 }

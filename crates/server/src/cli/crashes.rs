@@ -37,7 +37,7 @@ pub(super) enum CrashesCommand {
     Show {
         #[command(flatten)]
         report: Report,
-        /// One JSON object
+        /// Write one JSON object
         #[arg(long)]
         json: bool,
     },
@@ -48,7 +48,7 @@ pub(super) enum CrashesCommand {
         /// Folder to save them to; it is created [default: crash-<ID> in the current folder]
         #[arg(value_name = "FOLDER")]
         folder: Option<PathBuf>,
-        /// Overwrite files that are there
+        /// Overwrite existing files
         #[arg(long)]
         force: bool,
     },
@@ -68,7 +68,7 @@ pub(super) struct Report {
     /// Id of the report, as its client got it in the header Crash-Report-Id, or the beginning of the id
     #[arg(value_name = "ID", value_parser = lookup::id)]
     id: String,
-    /// Only if it is of this organization
+    /// Only a report of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
 }

@@ -102,7 +102,7 @@ async fn find(database: &Database, organizations: &Organizations, text: &str) ->
     devices.named(text).cloned()
 }
 
-/// How devices are shown.
+/// Settings for showing devices.
 #[derive(Debug, Clone, Copy)]
 struct View {
     now: Timestamp,
@@ -230,7 +230,7 @@ fn inks_json(inks: &[RemainingInk]) -> Value {
     inks.iter().map(ink).collect()
 }
 
-/// The age of a status; that of a silent device is marked.
+/// The age of a status, marked for a silent device.
 fn age_cell(received: Timestamp, view: View) -> Cell {
     let age = age(received, view.now);
     if Reporting::of(Some(received), view.now, view.silent_after) == Reporting::Silent {

@@ -1,5 +1,5 @@
 //! Saves content to files: complete or not at all, over an existing file only with `--force`, and never outside the
-//! folder that was named, whatever names the content has.
+//! folder that was named.
 
 use super::output::Out;
 use super::table::escape;
@@ -16,10 +16,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::Builder;
 
-/// Why nothing is written.
+/// The reason why a file isn't written.
 const EXISTS: &str = "is there already; --force overwrites it";
 
-/// Where a content goes.
+/// The destination of a content.
 #[derive(Debug)]
 pub(super) enum Destination {
     Stdout,
@@ -104,7 +104,7 @@ impl NewFile {
     }
 }
 
-/// Passes a content on while its checksum is computed.
+/// Passes each chunk of a content to `take` and checks the checksum at the end.
 async fn pass(
     mut content: ByteStream,
     expected: Sha1Checksum,

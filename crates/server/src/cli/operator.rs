@@ -18,7 +18,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Operators that are read at once.
+/// Operators in one page.
 const PAGE: u64 = 500;
 
 #[derive(Debug, Subcommand)]
@@ -37,7 +37,7 @@ pub(super) enum OperatorCommand {
     },
     /// List the operators
     List {
-        /// One JSON object a line
+        /// Write one JSON object per line
         #[arg(long)]
         json: bool,
     },
@@ -119,7 +119,7 @@ async fn change(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a password: the only time that it is shown (decision P1).
+/// Prints a password. It is shown only here (decision P1).
 fn print_password(operator: &Operator, password: &NewPassword) -> Result<()> {
     let line = json!({
         "operator": operator.name,

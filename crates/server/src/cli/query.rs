@@ -1,4 +1,4 @@
-//! What the commands have in common that show records. They read and change nothing.
+//! Options and helpers of the commands that show records. These commands change nothing.
 
 use super::failure::Failure;
 use super::output::{Out, OutputClosed};
@@ -14,24 +14,24 @@ use std::io::{BufWriter, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Bytes of an answer that are written together.
+/// Size of the output buffer in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// Whose records are shown, and how.
+/// The organization of the records, and the form of the output.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct QueryOptions {
     /// Only this organization
     #[arg(long, value_name = "NAME")]
     pub(super) organization: Option<String>,
-    /// One JSON object a line
+    /// Write one JSON object per line
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// How many records are shown.
+/// The limit of a list.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Limit {
-    /// Only this many, the first of the list
+    /// Show at most this many records, the first of the list
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
 }
@@ -51,7 +51,7 @@ pub(super) struct TimeRange {
     /// Only up to this time; a day is included
     #[arg(long, value_name = "TIME", value_parser = values::to)]
     to: Option<Timestamp>,
-    /// Only of the last while, such as 90s, 30m, 1h or 2d
+    /// Only records of this last period, such as 90s, 30m, 1h or 2d
     #[arg(long, value_name = "DURATION", value_parser = values::duration, conflicts_with = "from")]
     since: Option<Duration>,
 }

@@ -31,7 +31,7 @@ pub(super) enum ResourcesCommand {
     Show {
         #[command(flatten)]
         resource: Resource,
-        /// One JSON object a line
+        /// Write one JSON object per line
         #[arg(long)]
         json: bool,
     },
@@ -41,10 +41,10 @@ pub(super) enum ResourcesCommand {
     Export {
         #[command(flatten)]
         resource: Resource,
-        /// File, folder, or - for stdout; in a folder the file is called as the resource
+        /// File, folder, or - for stdout; in a folder the file has the name of the resource
         #[arg(value_name = "TARGET", default_value = ".")]
         target: PathBuf,
-        /// Overwrite a file that is there
+        /// Overwrite an existing file
         #[arg(long)]
         force: bool,
     },
@@ -68,13 +68,13 @@ fn domain(text: &str) -> Result<Domain, String> {
     Domain::parse(text).ok_or_else(|| "allowed is Private or Public".to_owned())
 }
 
-/// Which resource is meant.
+/// The resource that a command is about.
 #[derive(Debug, Args)]
 pub(super) struct Resource {
     /// ResourceGUID, or the beginning of one
     #[arg(value_name = "GUID", value_parser = lookup::id)]
     guid: String,
-    /// Only that of this organization
+    /// Only the resource of this organization
     #[arg(long, value_name = "NAME")]
     organization: Option<String>,
 }

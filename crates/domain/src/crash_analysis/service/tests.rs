@@ -1,4 +1,4 @@
-//! What becomes of a report, over a store in memory.
+//! The analysis of reports over a store in memory.
 
 use super::*;
 use crate::blob::{BlobKey, BlobKind};
@@ -148,7 +148,7 @@ async fn what_fails_for_now_is_tried_again_until_it_is_a_reason() {
     assert_eq!(found.analysis.dump.unwrap().facts, Err("no process".to_owned()));
 }
 
-/// Decision I5: older reports are computed anew on request only.
+/// Decision I5: reports with older rules are analyzed again on request only.
 #[tokio::test]
 async fn analyses_of_older_rules_are_made_anew_on_request() {
     let scene = Scene::new();

@@ -127,7 +127,7 @@ async fn of_two_people_who_read_the_same_the_second_learns_that_it_changed() {
     assert_eq!(forced.unwrap().state, GroupState::New);
 }
 
-/// Between the reading and the writing somebody else was faster.
+/// Another operator changes the group between the read and the write.
 #[tokio::test]
 async fn a_change_without_a_version_is_tried_again_until_it_succeeds() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! What is registered of the fleet, and how a fleet file changes it.
+//! The registered fleet in memory, and the effect of a fleet file.
 
 use crate::access::CredentialDigest;
 use crate::caller::OrganizationId;
@@ -11,7 +11,7 @@ use crate::timestamp::Timestamp;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A change works on a clone, which takes the place of the original once all of it succeeded.
+/// A change works on a clone. The clone replaces the original if the whole change succeeds.
 #[derive(Clone, Default)]
 pub(super) struct FleetState {
     pub(super) organizations: BTreeMap<OrganizationId, RegisteredOrganization>,

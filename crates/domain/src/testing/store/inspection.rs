@@ -1,4 +1,4 @@
-//! What the operator sees of the records in memory.
+//! Lists of records for operators in memory.
 
 use super::records::inspected;
 use super::{InMemoryStore, State};

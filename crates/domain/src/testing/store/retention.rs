@@ -50,7 +50,7 @@ impl RetentionRepository for InMemoryStore {
     }
 }
 
-/// Takes what is old out of `records`, the first `limit` in the order of places.
+/// Removes at most `limit` old records from `records`, in the order of positions.
 fn remove<T>(
     records: &mut Vec<(OrganizationId, T)>,
     received: impl Fn(&T) -> Timestamp,

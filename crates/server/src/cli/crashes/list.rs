@@ -26,7 +26,7 @@ pub(in crate::cli) struct ListArguments {
     limit: Limit,
     #[command(flatten)]
     period: TimeRange,
-    /// Only those of this computer, by its name or GUID, or the beginning of its GUID
+    /// Only reports of this computer, by its name or GUID, or the beginning of its GUID
     #[arg(long, value_name = "NAME|GUID")]
     computer: Option<String>,
 }

@@ -28,7 +28,7 @@ pub(in crate::cli) struct Holders {
     /// Only holders in this state
     #[arg(long, value_name = "STATE")]
     state: Option<State>,
-    /// One JSON object a line
+    /// Write one JSON object per line
     #[arg(long)]
     json: bool,
 }
