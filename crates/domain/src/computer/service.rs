@@ -69,7 +69,7 @@ impl ComputerService {
     /// # Errors
     /// [`OperatorError::NotFound`] also for a computer of an organization that the actor doesn't see, or a store failure.
     pub async fn find(&self, actor: &Actor, guid: ComputerGuid) -> Result<FoundComputer, OperatorError> {
-        let computer = self.one(actor, guid).await?;
+        let computer = self.require(actor, guid).await?;
         let owner = computer.organization;
         let organization = self.organizations.names().await?.remove(&owner).unwrap_or_default();
         let of_computer = RefusalFilter { organization: Some(owner), computer: Some(guid), ..RefusalFilter::default() };
@@ -92,13 +92,13 @@ impl ComputerService {
         guid: ComputerGuid,
         asked: PageRequest<TimelineCursor>,
     ) -> Result<Page<TimelineEvent, TimelineCursor>, OperatorError> {
-        let owner = self.one(actor, guid).await?.organization;
+        let owner = self.require(actor, guid).await?.organization;
         let rows = u32::try_from(asked.rows()).unwrap_or(u32::MAX);
         let events = self.sources.timeline.page(owner, Subject::Computer(guid), asked.after, rows).await?;
         Ok(asked.page(events, |event| event.cursor))
     }
 
-    async fn one(&self, actor: &Actor, guid: ComputerGuid) -> Result<ComputerRecord, OperatorError> {
+    async fn require(&self, actor: &Actor, guid: ComputerGuid) -> Result<ComputerRecord, OperatorError> {
         let found = self.sources.computers.find(actor.scope.organization(), guid).await?;
         found.ok_or_else(|| OperatorError::NotFound(format!("computer {guid}")))
     }

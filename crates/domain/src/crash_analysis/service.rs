@@ -68,7 +68,7 @@ impl CrashAnalysisService {
         Self { analyses, blobs, dumps, clock }
     }
 
-    /// Takes up to [`BATCH`] reports from the queue and analyzes them one after the other.
+    /// Takes a batch of reports from the queue and analyzes them one after the other.
     pub async fn round(&self) -> Result<Progress, StoreError> {
         let now = self.clock.now();
         let taken = self.analyses.take(now, now.plus(LEASE), BATCH).await?;

@@ -86,7 +86,7 @@ impl CrashGroupService {
     /// # Errors
     /// [`OperatorError::NotFound`] also for a group of an organization that the actor doesn't see, or a store failure.
     pub async fn find(&self, actor: &Actor, id: CrashGroupId) -> Result<FoundGroup, OperatorError> {
-        let details = self.one(actor, id).await?;
+        let details = self.require(actor, id).await?;
         let tallies = self.groups.tallies(id, TALLIES).await?;
         let listed = self.listed(vec![details]).await?.pop();
         let listed = listed.ok_or_else(|| missing(id))?;
@@ -108,7 +108,7 @@ impl CrashGroupService {
     ) -> Result<CrashGroup, OperatorError> {
         actor.require_admin()?;
         for _ in 0..MAX_ATTEMPTS {
-            let before = self.one(actor, id).await?.group;
+            let before = self.require(actor, id).await?.group;
             let (version, now) = (before.version(), self.clock.now());
             if expected.is_some_and(|expected| !expected.contains(&version)) {
                 return Err(OperatorError::Stale(format!("crash group {id}")));
@@ -122,13 +122,13 @@ impl CrashGroupService {
             let scope = Scope::Organization(before.organization);
             let record = actor.record(now, AuditAction::CrashGroupChanged, scope, target(id), values);
             if self.groups.set_state(before.organization, id, change.clone(), &version, now, &record).await? {
-                return Ok(self.one(actor, id).await?.group);
+                return Ok(self.require(actor, id).await?.group);
             }
         }
         Err(OperatorError::Conflict(format!("crash group {id} changes at the same time; try again")))
     }
 
-    async fn one(&self, actor: &Actor, id: CrashGroupId) -> Result<CrashGroupDetails, OperatorError> {
+    async fn require(&self, actor: &Actor, id: CrashGroupId) -> Result<CrashGroupDetails, OperatorError> {
         let found = self.groups.find(actor.scope.organization(), id).await?;
         found.ok_or_else(|| missing(id))
     }

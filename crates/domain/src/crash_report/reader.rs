@@ -124,7 +124,7 @@ impl CrashReportReader {
     /// # Errors
     /// [`OperatorError::NotFound`] also for a report of an organization that the actor doesn't see, or a store failure.
     pub async fn find(&self, actor: &Actor, id: CrashReportId) -> Result<FoundReport, OperatorError> {
-        let (organization_id, report) = self.one(actor, id).await?;
+        let (organization_id, report) = self.require(actor, id).await?;
         let analyzed = self.sources.analyses.find(&[id]).await?.pop();
         let dump = analyzed.as_ref().and_then(|analyzed| analyzed.analysis.dump.as_ref());
         let frame = dump.and_then(|dump| dump.facts.as_ref().ok()).map(DumpFacts::signed_frame);
@@ -144,7 +144,7 @@ impl CrashReportReader {
         id: CrashReportId,
         number: usize,
     ) -> Result<(CrashPart, ByteStream), OperatorError> {
-        let (_, mut report) = self.one(actor, id).await?;
+        let (_, mut report) = self.require(actor, id).await?;
         let missing = || OperatorError::NotFound(format!("part {number} of crash report {id}"));
         let index = number.checked_sub(1).filter(|index| *index < report.parts.len()).ok_or_else(missing)?;
         let part = report.parts.swap_remove(index);
@@ -205,7 +205,7 @@ impl CrashReportReader {
         Ok(LogBefore { entries, is_cut })
     }
 
-    async fn one(
+    async fn require(
         &self,
         actor: &Actor,
         id: CrashReportId,

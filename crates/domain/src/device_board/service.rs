@@ -83,7 +83,7 @@ impl DeviceBoardService {
     /// # Errors
     /// [`OperatorError::NotFound`] for a device that the actor doesn't see.
     pub async fn find(&self, actor: &Actor, guid: DeviceGuid) -> Result<BoardDevice, OperatorError> {
-        let device = self.registered(actor, guid).await?;
+        let device = self.require(actor, guid).await?;
         let forecast = forecast(self.history.as_ref(), device.organization.id, guid, self.clock.now()).await?;
         Ok(BoardDevice { forecast, ..device })
     }
@@ -100,7 +100,7 @@ impl DeviceBoardService {
         from: Option<Timestamp>,
         to: Option<Timestamp>,
     ) -> Result<DeviceHistory, OperatorError> {
-        let device = self.registered(actor, guid).await?;
+        let device = self.require(actor, guid).await?;
         let to = to.unwrap_or_else(|| self.clock.now());
         let period = Period { from: from.unwrap_or_else(|| to.minus(DEFAULT_PERIOD)), to };
         if period.from > period.to {
@@ -125,13 +125,13 @@ impl DeviceBoardService {
         guid: DeviceGuid,
         asked: &PageRequest<TimelineCursor>,
     ) -> Result<Page<TimelineEvent, TimelineCursor>, OperatorError> {
-        let organization = self.registered(actor, guid).await?.organization.id;
+        let organization = self.require(actor, guid).await?.organization.id;
         let rows = u32::try_from(asked.rows()).unwrap_or(u32::MAX);
         let events = self.timeline.page(organization, Subject::Device(guid), asked.after, rows).await?;
         Ok(asked.page(events, |event| event.cursor))
     }
 
-    async fn registered(&self, actor: &Actor, guid: DeviceGuid) -> Result<BoardDevice, OperatorError> {
+    async fn require(&self, actor: &Actor, guid: DeviceGuid) -> Result<BoardDevice, OperatorError> {
         let found = self.board.find(actor.scope.organization(), guid).await?;
         found.ok_or_else(|| OperatorError::NotFound(format!("device {guid}")))
     }

@@ -85,8 +85,8 @@ pub(super) async fn run(config: &Config, asked: ComputersArguments) -> Result<Ex
         let organization = inspection.organizations(Some(organization)).await?.pop();
         let organization = organization.context("the organization was removed meanwhile")?;
         let outdated = database.activity().outdated_resources(organization.id, guid).take(MAX_OUTDATED);
-        let more = More { refused, outdated: outdated.try_collect().await? };
-        found.show(&more, asked.options.json, out)
+        let details = ComputerDetails { refused, outdated: outdated.try_collect().await? };
+        found.show(&details, asked.options.json, out)
     })
     .await
 }
@@ -170,8 +170,8 @@ impl Record for ComputerRecord {
 
 impl ComputerRecord {
     /// Shows one computer.
-    fn show(&self, more: &More, as_json: bool, out: &mut Out<'_>) -> Result<()> {
-        let refused = more.refused.as_ref();
+    fn show(&self, details: &ComputerDetails, as_json: bool, out: &mut Out<'_>) -> Result<()> {
+        let refused = details.refused.as_ref();
         let Self { organization, computer, now } = self;
         if as_json {
             let mut json = self.json();
@@ -179,7 +179,7 @@ impl ComputerRecord {
                 Value::Null,
                 |refusal| json!({ "time": refusal.at.precise(), "reason": refusal.reason, "detail": refusal.detail }),
             );
-            json["outdated_resources"] = more.outdated.iter().map(outdated_json).collect();
+            json["outdated_resources"] = details.outdated.iter().map(outdated_json).collect();
             return json_line(out, &json);
         }
         let time = |at: Timestamp| format!("{at} ({} ago)", age(at, *now));
@@ -206,7 +206,7 @@ impl ComputerRecord {
                 ),
             ),
         ];
-        for outdated in &more.outdated {
+        for outdated in &details.outdated {
             let shown = format!("{} {}, fetched {}", outdated.name, outdated.resource.guid, time(outdated.fetch.at));
             facts.push(("Outdated resource", shown));
         }
@@ -218,7 +218,7 @@ impl ComputerRecord {
 const MAX_OUTDATED: usize = 100;
 
 /// Values that only `computers show` shows.
-struct More {
+struct ComputerDetails {
     /// The last refusal.
     refused: Option<NewRefusal>,
     outdated: Vec<OutdatedResource>,

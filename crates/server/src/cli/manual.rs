@@ -18,7 +18,7 @@ pub(super) fn completions(mut command: Command, shell: Shell) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the page of the program, or writes a page for each command into a folder, which is made.
+/// Prints the page of the program, or writes a page for each command into a folder, which it creates.
 pub(super) fn man(command: Command, folder: Option<&Path>) -> Result<ExitCode, Failure> {
     if let Some(folder) = folder {
         let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));

@@ -32,7 +32,7 @@ pub(super) enum TokenCommand {
         /// Only the tokens of this operator
         #[arg(long, value_name = "NAME")]
         operator: Option<String>,
-        /// One JSON object a line
+        /// Write one JSON object per line
         #[arg(long)]
         json: bool,
     },
