@@ -1,6 +1,6 @@
 //! Analyses of crash reports and their groups in memory.
 
-mod people;
+mod repository;
 
 use super::{InMemoryStore, State};
 use crate::caller::OrganizationId;
@@ -14,10 +14,10 @@ use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 
-/// Everything but the reports themselves.
+/// The queue, the analyses and the groups. The reports are in [`State`].
 #[derive(Default)]
 pub(super) struct CrashGroups {
-    /// When each report began to wait.
+    /// The queue of reports that wait for their analysis.
     pending: BTreeMap<CrashReportId, Pending>,
     pub(super) analyses: BTreeMap<CrashReportId, AnalyzedReport>,
     pub(super) groups: BTreeMap<CrashGroupId, CrashGroup>,
@@ -30,15 +30,17 @@ struct Pending {
 }
 
 impl CrashGroups {
+    /// Puts a report into the queue, unless it is there.
     pub(super) fn wait(&mut self, report: CrashReportId, since: Timestamp) {
         self.pending.entry(report).or_insert(Pending { since, taken_until: None, attempts: 0 });
     }
 
+    /// The groups with at least one report.
     pub(super) fn with_reports(&self) -> impl Iterator<Item = &CrashGroup> {
         self.groups.values().filter(|group| group.reports > 0)
     }
 
-    /// Forgets a report that is removed.
+    /// Removes a report that retention removes.
     pub(super) fn remove(&mut self, report: CrashReportId) {
         self.pending.remove(&report);
         self.uncount(report);
