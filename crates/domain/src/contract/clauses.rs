@@ -324,7 +324,7 @@ macro_rules! store_contract {
                     a_report_is_found_with_its_organization,
                 }
                 device_board {
-                    devices_that_need_somebody_come_first,
+                    devices_that_need_attention_come_first,
                     a_device_is_shown_with_all_that_is_known_of_it,
                     filters_of_devices_combine,
                     devices_are_counted_by_status_and_need,

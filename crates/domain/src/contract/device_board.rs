@@ -73,7 +73,7 @@ async fn names(stores: &Stores, filter: DeviceFilter) -> Result<Vec<String>, Sto
 }
 
 /// The lists say the same as [`BoardDevice::attention`].
-pub async fn devices_that_need_somebody_come_first(stores: &Stores) -> Kept {
+pub async fn devices_that_need_attention_come_first(stores: &Stores) -> Kept {
     let acme = a_board(stores).await?;
     let filter = DeviceFilter { organization: Some(acme), ..DeviceFilter::default() };
     let devices = listed(stores, &filter, DeviceSort::Attention).await?;

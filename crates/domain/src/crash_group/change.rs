@@ -93,7 +93,7 @@ mod tests {
 
     /// Decision I5.
     #[test]
-    fn people_reopen_acknowledge_and_resolve() {
+    fn operators_reopen_acknowledge_and_resolve() {
         let resolved = |version: Option<&str>| StateChange::Resolve { in_version: version.map(str::to_owned) };
         for (state, version, expected) in [
             ("new", None, StateChange::Reopen),

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_needs_somebody_for_the_most_urgent_reason() {
+    fn a_device_needs_attention_for_the_most_urgent_reason() {
         // Decisions I2 and I3.
         let moment = Moment::new(at(NOW), Duration::from_mins(15));
         let low = || vec![ink(9.9, 100.0)];

@@ -132,7 +132,7 @@ async fn a_dump_that_cannot_be_read_costs_no_signature() {
 
 /// A store that doesn't answer postpones a report, a few times only.
 #[tokio::test]
-async fn what_fails_for_now_is_tried_again_until_it_is_a_reason() {
+async fn a_temporary_failure_is_retried_and_then_stored_as_the_reason() {
     let scene = Scene::new();
     let report = scene.report(1, &[(PartRole::CallStack, STACK), (PartRole::Dump, b"MDMPxxxx")]).await;
     let mut dumps = reader();
@@ -150,7 +150,7 @@ async fn what_fails_for_now_is_tried_again_until_it_is_a_reason() {
 
 /// Decision I5: reports with older rules are analyzed again on request only.
 #[tokio::test]
-async fn analyses_of_older_rules_are_made_anew_on_request() {
+async fn reports_with_older_rules_are_analyzed_again_on_request() {
     let scene = Scene::new();
     scene.report(1, &[(PartRole::CallStack, STACK)]).await;
     let service = scene.service(reader());

@@ -113,7 +113,7 @@ async fn a_change_is_recorded_with_the_values_before_and_after() {
 }
 
 #[tokio::test]
-async fn of_two_people_who_read_the_same_the_second_learns_that_it_changed() {
+async fn the_second_of_two_operators_with_the_same_version_gets_stale() {
     let scene = Scene::new().await;
     scene.report(scene.acme, 1, at(0)).await;
     let group = scene.list(&root(), None).await.unwrap().remove(0).details.group;
