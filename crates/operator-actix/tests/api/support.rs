@@ -355,7 +355,7 @@ impl World {
     /// Calls a path below `/api/operator/v1` that answers events. The test pauses the time, so that none of them waits.
     pub(crate) async fn stream(&self, path: &str, who: Who, headers: &[(&'static str, &str)]) -> Events {
         let app = App::new().app_data(Data::new(http_settings(&self.clock))).configure(|config| {
-            operator_actix::configure(config, &self.services, &Settings { base_path: String::new() })
+            operator_actix::configure(config, &self.services, &Settings { base_path: String::new() });
         });
         let app = init_service(app).await;
         let mut request = TestRequest::get().uri(&format!("/api/operator/v1{path}"));
