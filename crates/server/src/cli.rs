@@ -6,6 +6,7 @@ mod computers;
 mod config;
 mod copy;
 mod crashes;
+mod demo;
 mod devices;
 mod export;
 mod failure;
@@ -110,6 +111,11 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         to: PathBuf,
     },
+    /// Fill an empty database with a fleet to look around in
+    ///
+    /// Two print companies with ten days of history, log entries, crash reports, colour profiles and refusals. A database
+    /// that has records is refused. Prints an operator's name and password.
+    Demo(demo::DemoArguments),
     /// List, show and save resources
     #[command(subcommand, arg_required_else_help = false)]
     Resources(resources::ResourcesCommand),
@@ -200,7 +206,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let layers = configuration::load(cli.config.as_deref()).map_err(Failure::Misuse)?;
-    let config = Config::of(&layers).map_err(Failure::Misuse)?;
+    let mut config = Config::of(&layers).map_err(Failure::Misuse)?;
     // Commands other than the server print their own messages.
     let level = if matches!(cli.command, Command::Serve { .. }) { "info" } else { "error" };
     // Clients of HTTPS need one; a second installation would be an error.
@@ -232,6 +238,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
             Command::Audit(arguments) => audit::run(&config, arguments).await,
             Command::Blobs(command) => blobs::run(&config, command).await,
             Command::Copy { to } => copy::run(&config, &to).await,
+            Command::Demo(arguments) => demo::run(&mut config, arguments).await,
             Command::Resources(command) => resources::run(&config, command).await,
             Command::Logs(arguments) => logs::run(&config, arguments).await,
             Command::Crashes(command) => crashes::run(&config, command).await,
@@ -296,6 +303,7 @@ mod tests {
             "blobs check",
             "copy --to t.toml",
             "config",
+            "demo --serve --seed 7",
             "resources list --type Label",
             "resources holders 88de5c02 --organization A --state outdated",
             "resources show 88de5c02-cce6-411f-950f-be309caa4439",

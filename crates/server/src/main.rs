@@ -5,6 +5,7 @@ mod activity;
 mod background;
 mod cli;
 mod config;
+mod demo;
 mod fleet_json;
 mod fleet_metrics;
 mod host_metrics;

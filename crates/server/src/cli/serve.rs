@@ -3,6 +3,7 @@
 use super::failure::Failure;
 use super::{fleet, output};
 use crate::config::{Config, Http};
+use crate::demo::Demo;
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
 use crate::tls::{self, Tls};
@@ -23,6 +24,20 @@ use std::sync::Arc;
 
 /// `traces` gets the spans of requests.
 pub(super) async fn run(config: &Config, fleet: Option<&Path>, traces: Option<Traces>) -> Result<ExitCode, Failure> {
+    run_with(config, fleet, traces, None).await
+}
+
+/// The same for a demo, which goes on while it is served.
+pub(super) async fn run_demo(config: &Config, demo: Demo) -> Result<ExitCode, Failure> {
+    run_with(config, None, None, Some(demo)).await
+}
+
+async fn run_with(
+    config: &Config,
+    fleet: Option<&Path>,
+    traces: Option<Traces>,
+    demo: Option<Demo>,
+) -> Result<ExitCode, Failure> {
     let fleet = fleet.map(fleet_json::read).transpose().map_err(Failure::Misuse)?;
     let tls = config.http.tls.as_ref().map(Tls::load).transpose().map_err(Failure::Misuse)?;
     let mut signals = Signals::listen()?;
@@ -37,7 +52,7 @@ pub(super) async fn run(config: &Config, fleet: Option<&Path>, traces: Option<Tr
         }
     };
     let served = match register(&stores.database, fleet.as_ref()).await {
-        Ok(()) => serve(config, listeners, &stores, metrics, traces, &mut signals).await,
+        Ok(()) => serve(config, listeners, &stores, metrics, Extras { traces, demo }, &mut signals).await,
         Err(error) => Err(error),
     };
     wiring::close(stores.database).await;
@@ -120,11 +135,21 @@ impl ForOperators {
         let Some(code) = self.console.setup.offer().await? else {
             return Ok(());
         };
-        let scheme = if http.tls.is_some() { "https" } else { "http" };
-        let origin = format!("{scheme}://{}", SocketAddr::new(listen::reachable(api.ip()), api.port()));
-        let url = console_actix::setup_url(&origin, &http.base_path, &code);
+        let url = console_actix::setup_url(&origin(http, api), &http.base_path, &code);
         output::line(&serde_json::json!({ "console": url }).to_string())
     }
+}
+
+/// Scheme, address and port of the API, as a browser on this machine reaches it.
+fn origin(http: &Http, api: SocketAddr) -> String {
+    let scheme = if http.tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}", SocketAddr::new(listen::reachable(api.ip()), api.port()))
+}
+
+/// What runs with the server where it is asked for.
+struct Extras {
+    traces: Option<Traces>,
+    demo: Option<Demo>,
 }
 
 async fn serve(
@@ -132,7 +157,7 @@ async fn serve(
     listeners: Listeners,
     stores: &Stores,
     metrics: PrometheusHandle,
-    traces: Option<Traces>,
+    extras: Extras,
     signals: &mut Signals,
 ) -> Result<()> {
     let (api, ops) = (listeners.api.local_addr()?, listeners.ops.local_addr()?);
@@ -175,6 +200,11 @@ async fn serve(
         // Before the addresses are printed: a script that waits for them finds the link on stdout.
         operators.offer_setup(&config.http, api).await?;
     }
+    if let Some(demo) = extras.demo {
+        let console = format!("{}{}/console", origin(&config.http, api), config.http.base_path.to_ascii_lowercase());
+        super::demo::announce(&demo, Some(&console))?;
+        work.spawn(demo.live.run(stores.database.clone()));
+    }
     listen::announce(&config.http.listener, "http", api)?;
     listen::announce(&config.ops, "ops", ops)?;
     tracing::info!(%api, %ops, version = env!("CARGO_PKG_VERSION"), "serving");
@@ -192,7 +222,7 @@ async fn serve(
     activity::finish(&requests, &*seen).await;
     background::store_key_uses(&key_uses, &stores.database.fleet_registry()).await;
     recording.finish().await;
-    if let Some(traces) = traces {
+    if let Some(traces) = extras.traces {
         traces.close().await;
     }
     Ok(())

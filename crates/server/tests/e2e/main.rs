@@ -17,6 +17,7 @@ mod administration;
 mod bounds;
 mod commands;
 mod defaults;
+mod demo;
 mod draining;
 mod durability;
 mod hostile;
