@@ -70,7 +70,7 @@ fn lab(profile: &ColorProfile, layout: Layout, colors: &[f32]) -> Result<Vec<Lab
     let options =
         TransformOptions { rendering_intent: RenderingIntent::RelativeColorimetric, ..TransformOptions::default() };
     let transform = profile.create_transform_f32(layout, &wide, Layout::Rgb, options);
-    let transform = transform.map_err(|error| format!("{error}"))?;
+    let transform = transform.map_err(|error| format!("the tags for it are missing or damaged ({error})"))?;
     let mut transformed = vec![0.0_f32; colors.len() / channels * 3];
     transform.transform(colors, &mut transformed).map_err(|error| format!("{error}"))?;
     let matrix = wide.rgb_to_xyz_matrix().to_f32();

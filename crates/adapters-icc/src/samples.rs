@@ -14,5 +14,14 @@ pub fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("Gray Gamma 2.2", ColorProfile::new_gray_with_gamma(2.2)),
     ];
     // The library can encode its own profiles.
-    profiles.into_iter().filter_map(|(name, profile)| Some((name, profile.encode().ok()?))).collect()
+    profiles.into_iter().filter_map(|(name, profile)| Some((name, dated(profile.encode().ok()?)))).collect()
+}
+
+/// Sets the creation date to 2026-01-02, since the library takes the current time.
+fn dated(mut content: Vec<u8>) -> Vec<u8> {
+    let date = [2026_u16, 1, 2, 12, 0, 0].map(u16::to_be_bytes);
+    if let Some(place) = content.get_mut(24..36) {
+        place.copy_from_slice(date.as_flattened());
+    }
+    content
 }

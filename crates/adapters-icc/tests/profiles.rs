@@ -5,6 +5,7 @@
 use adapters_icc::{IccReader, facts, samples};
 use bytes::Bytes;
 use domain::icc::{LabPoint, MAX_PROFILE_SIZE, ProfileFacts, ProfileReader, ProfileSource, UnreadProfile};
+use domain::timestamp::Timestamp;
 use futures_util::{StreamExt, stream};
 use moxcms::{ColorProfile, LocalizableString, ProfileText};
 use proptest::prelude::*;
@@ -220,6 +221,7 @@ fn the_samples_of_the_demo_are_whole() {
     for (name, content) in samples {
         let found = facts(content);
         assert!(found.has_declared_size() && found.description.is_some(), "{name}: {found:?}");
+        assert_eq!(found.created, Timestamp::parse("2026-01-02T12:00:00Z"), "{name}");
         assert_eq!(found.gamut.is_some(), !name.starts_with("Gray"), "{name}: {:?}", found.problems);
     }
 }
