@@ -260,7 +260,7 @@ mod tests {
                 (None, None, ["resource_catalog_by_name", "resource_catalog_by_name"]),
                 (None, label.clone(), ["resource_catalog_by_type", "resource_catalog_by_type"]),
                 (acme, None, ["resource_by_name", "resource_catalog_by_name"]),
-                (acme, label, ["resource_by_type", "resource_catalog_by_type"]),
+                (acme, label.clone(), ["resource_by_type", "resource_catalog_by_type"]),
             ] {
                 let filter = CatalogFilter { organization, resource_type, ..CatalogFilter::default() };
                 for after in [None, Some(&after)] {
