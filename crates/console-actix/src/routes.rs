@@ -4,7 +4,9 @@ use crate::errors::error_page;
 use crate::headers::secure;
 use crate::services::{Services, Settings};
 use crate::sign_in::to_sign_in;
-use crate::{account, assets, computers, crashes, logs, refusals, resources, search, setup, sign_in};
+use crate::{
+    account, assets, computers, crashes, device, devices, logs, overview, refusals, resources, search, setup, sign_in,
+};
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::guard::{Any, Get, Head};
@@ -31,7 +33,10 @@ pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Set
         .service(web::resource("/").route(open("console", get().to(redirect))))
         .service(
             web::scope(&root)
-                .service(resource("", READ).route(page("console_account", get().to(account::show))))
+                .service(resource("", READ).route(page("console_overview", get().to(overview::show))))
+                .service(resource("/devices", READ).route(page("console_devices", get().to(devices::show))))
+                .service(resource("/devices/{guid}", READ).route(page("console_device", get().to(device::show))))
+                .service(resource("/account", READ).route(page("console_account", get().to(account::show))))
                 .service(
                     resource("/password", FORM)
                         .route(page("console_password", get().to(account::show_password)))

@@ -4,7 +4,7 @@ use crate::errors::retry_after;
 use crate::form::Form;
 use crate::layout::{Layout, page, page_of, root};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{LOCATION, RETRY_AFTER};
+use actix_web::http::header::{HeaderName, LOCATION, RETRY_AFTER};
 use actix_web::web::{Data, Query};
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
@@ -17,6 +17,10 @@ use operator_actix::error::Problem;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::net::IpAddr;
+
+/// Headers of htmx: that a script asks for a part of a page, and that it loads the page anew.
+const HX_REQUEST: HeaderName = HeaderName::from_static("hx-request");
+const HX_REFRESH: HeaderName = HeaderName::from_static("hx-refresh");
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -107,6 +111,10 @@ pub(crate) fn begin(request: &HttpRequest, started: &StartedSession, next: &str)
 /// Leads to the sign-in, and from there back to the page of a request that only reads.
 pub(crate) fn to_sign_in(request: &HttpRequest) -> HttpResponse {
     let root = root(request);
+    if request.headers().contains_key(HX_REQUEST) {
+        // A part of a page that asks for itself again: the whole page is loaded, and leads here.
+        return HttpResponse::Unauthorized().insert_header((HX_REFRESH, "true")).finish();
+    }
     let asked = request.uri().path_and_query().map_or("", |path| path.as_str());
     if !request.method().is_safe() || asked == root {
         return see_other(&format!("{root}/sign-in"));

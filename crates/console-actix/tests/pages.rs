@@ -109,8 +109,8 @@ async fn the_own_password_is_changed_and_other_sessions_end() {
     assert!(refused.html.contains("Current password is wrong."), "{}", refused.html);
     let right = format!("current={PASSWORD}&password=another+password&repeated=another+password");
     let changed = world.post("/console/password", &right, Some(&one)).await;
-    assert_eq!((changed.status, changed.header(LOCATION)), (303, "/console?done=password"));
-    let home = world.get("/console?done=password", Some(&changed.cookie())).await;
+    assert_eq!((changed.status, changed.header(LOCATION)), (303, "/console/account?done=password"));
+    let home = world.get("/console/account?done=password", Some(&changed.cookie())).await;
     assert!(home.html.contains("Your password is changed."), "{}", home.html);
     for ended in [one, other] {
         assert_eq!(world.get("/console", Some(&ended)).await.status, 303);
@@ -139,6 +139,7 @@ async fn every_page_has_the_strict_headers_and_nothing_inline() {
     let cookie = world.post("/console/sign-in", SIGN_IN, None).await.cookie();
     for (path, cookie) in [
         ("/console", Some(&cookie)),
+        ("/console/account", Some(&cookie)),
         ("/console/password", Some(&cookie)),
         ("/console", None),
         ("/console/sign-in", None),
@@ -188,7 +189,7 @@ async fn every_link_of_a_page_leads_to_a_page_and_every_file_is_there() {
     let world = World::with_ann().await;
     let cookie = world.post("/console/sign-in", SIGN_IN, None).await.cookie();
     let mut loaded = 0;
-    for start in ["/console", "/console/password"] {
+    for start in ["/console", "/console/account", "/console/password"] {
         let page = world.get(start, Some(&cookie)).await;
         loaded = page.html.len();
         for attribute in ["href=\"", "src=\""] {

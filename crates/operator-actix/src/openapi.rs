@@ -3,8 +3,8 @@
 
 use crate::error::ProblemBody;
 use crate::{
-    audit, computers, crash_groups, crash_reports, logs, me, operators, organizations, refusals, resources, search,
-    tokens,
+    audit, computers, crash_groups, crash_reports, devices, logs, me, operators, organizations, overview, refusals,
+    resources, search, tokens,
 };
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi as Document, Server};
@@ -19,6 +19,11 @@ use utoipa::{IntoResponses, Modify, OpenApi};
     ),
     paths(
         me::me,
+        overview::overview,
+        devices::list,
+        devices::find,
+        devices::history,
+        devices::timeline,
         organizations::list,
         logs::list,
         logs::stream::follow,

@@ -4,8 +4,8 @@ use crate::authenticate::{Access, requires};
 use crate::error::{Problem, log_problem};
 use crate::services::{Services, Settings};
 use crate::{
-    audit, computers, crash_groups, crash_reports, logs, me, openapi, operators, organizations, refusals, resources,
-    search, tokens,
+    audit, computers, crash_groups, crash_reports, devices, logs, me, openapi, operators, organizations, overview,
+    refusals, resources, search, tokens,
 };
 use actix_web::guard::{Any, Get, Head};
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -39,6 +39,23 @@ pub fn configure(config: &mut ServiceConfig, services: &Services, settings: &Set
 fn v1() -> Scope {
     web::scope("/v1")
         .service(resource("/me", READ).route(requires(Access::Viewer, "operator_me", get().to(me::me))))
+        .service(resource("/overview", READ).route(requires(Access::Viewer, "overview", get().to(overview::overview))))
+        .service(resource("/devices", READ).route(requires(Access::Viewer, "list_devices", get().to(devices::list))))
+        .service(resource("/devices/{guid}", READ).route(requires(
+            Access::Viewer,
+            "get_device",
+            get().to(devices::find),
+        )))
+        .service(resource("/devices/{guid}/history", READ).route(requires(
+            Access::Viewer,
+            "get_device_history",
+            get().to(devices::history),
+        )))
+        .service(resource("/devices/{guid}/timeline", READ).route(requires(
+            Access::Viewer,
+            "get_device_timeline",
+            get().to(devices::timeline),
+        )))
         .service(resource("/organizations", READ).route(requires(
             Access::Viewer,
             "list_organizations",

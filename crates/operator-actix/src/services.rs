@@ -6,8 +6,10 @@ use domain::audit::AuditService;
 use domain::computer::ComputerService;
 use domain::crash_group::CrashGroupService;
 use domain::crash_report::CrashReportReader;
+use domain::device_board::DeviceBoardService;
 use domain::operator::{OperatorService, OrganizationList};
 use domain::operator_log::OperatorLogService;
+use domain::overview::OverviewService;
 use domain::refusal::RefusalService;
 use domain::resource_catalog::ResourceCatalogService;
 use domain::search::SearchService;
@@ -31,6 +33,8 @@ pub struct Services {
     pub logs: Arc<OperatorLogService>,
     pub live: Arc<LiveLog>,
     pub refusals: Arc<RefusalService>,
+    pub overview: Arc<OverviewService>,
+    pub devices: Arc<DeviceBoardService>,
 }
 
 impl Services {
@@ -49,7 +53,9 @@ impl Services {
             .app_data(Data::from(Arc::clone(&self.resources)))
             .app_data(Data::from(Arc::clone(&self.logs)))
             .app_data(Data::from(Arc::clone(&self.live)))
-            .app_data(Data::from(Arc::clone(&self.refusals)));
+            .app_data(Data::from(Arc::clone(&self.refusals)))
+            .app_data(Data::from(Arc::clone(&self.overview)))
+            .app_data(Data::from(Arc::clone(&self.devices)));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::host_metrics::{self, HostMetrics};
 use crate::refusals::prune;
-use crate::{fleet_metrics, insight, retention, wiring};
+use crate::{fleet_metrics, forecasts, insight, retention, wiring};
 use adapters_db::Database;
 use anyhow::Result;
 use domain::access::KeyUses;
@@ -58,6 +58,7 @@ pub(crate) fn start(
     work.spawn(keep_key_uses(Arc::clone(key_uses), database.fleet_registry()));
     work.spawn(fleet_metrics::run(database.clone(), wiring::clock(), config.insight.silent_after));
     work.spawn(insight::run(wiring::crash_analysis(database, blobs, &config.insight)?));
+    work.spawn(forecasts::run(wiring::forecasts(database)));
     work.spawn(host_metrics::run(HostMetrics::new(config)));
     work.spawn(async move {
         let mut ticks = interval(UPKEEP_INTERVAL);

@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod fleet_json;
 mod fleet_metrics;
+mod forecasts;
 mod host_metrics;
 mod insight;
 mod listen;

@@ -18,12 +18,14 @@ use domain::computer::{ComputerService, ComputerSources};
 use domain::crash_analysis::CrashAnalysisService;
 use domain::crash_group::CrashGroupService;
 use domain::crash_report::{CrashReportReader, CrashReportService, ReportSources};
+use domain::device_board::{DeviceBoardService, ForecastService};
 use domain::device_status::DeviceStatusService;
 use domain::error::error_chain;
 use domain::fleet::{FleetAuthor, FleetDirectory, FleetService};
 use domain::log_entry::LogService;
 use domain::operator::{Actor, OperatorService, OrganizationList, PasswordHasher, SetupService};
 use domain::operator_log::OperatorLogService;
+use domain::overview::OverviewService;
 use domain::refusal::RefusalService;
 use domain::resource::ResourceService;
 use domain::resource_catalog::ResourceCatalogService;
@@ -197,10 +199,12 @@ pub(crate) fn tokens(database: &Database) -> TokenService {
 }
 
 /// The use cases of the operator API.
-pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>) -> OperatorServices {
+pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>, config: &Insight) -> OperatorServices {
     let (operators, audit) = (Arc::new(database.operators()), Arc::new(database.audit()));
     let hasher: Arc<dyn PasswordHasher> = Arc::new(Argon2Hasher::new());
     let logs = Arc::new(OperatorLogService::new(Arc::new(database.inspection())));
+    let (board, history) = (Arc::new(database.device_board()), Arc::new(database.device_history()));
+    let (timeline, silent_after) = (Arc::new(database.timeline()), config.silent_after);
     let (sessions, hashing) = (Arc::new(database.sessions()), Arc::clone(&hasher));
     let organizations = Arc::new(OrganizationList::new(Arc::new(database.inspection())));
     OperatorServices {
@@ -221,6 +225,8 @@ pub(crate) fn operator_services(database: &Database, blobs: &Arc<dyn BlobStore>)
         logs,
         refusals: Arc::new(RefusalService::new(Arc::new(database.refusals()), clock())),
         resources: Arc::new(resource_catalog(database, blobs)),
+        overview: Arc::new(OverviewService::new(Arc::new(database.overview()), board.clone(), clock(), silent_after)),
+        devices: Arc::new(DeviceBoardService::new(board, history, timeline, clock(), silent_after)),
     }
 }
 
@@ -282,6 +288,11 @@ pub(crate) fn crash_analysis(
     let program = std::env::current_exe().context("cannot find the program itself, which reads minidumps")?;
     let dumps = Arc::new(ChildProcessReader::new(program, config.max_dump));
     Ok(CrashAnalysisService::new(Arc::new(database.crash_analyses()), Arc::clone(blobs), dumps, clock()))
+}
+
+/// The forecasts of all devices.
+pub(crate) fn forecasts(database: &Database) -> ForecastService {
+    ForecastService::new(Arc::new(database.device_board()), Arc::new(database.device_history()), clock())
 }
 
 /// The use cases of clients.

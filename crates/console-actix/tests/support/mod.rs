@@ -1,5 +1,7 @@
 //! The console over an in-memory store.
 
+#![allow(dead_code, reason = "each test crate uses a part of it")]
+
 use actix_web::App;
 use actix_web::body::MessageBody;
 use actix_web::http::Method;
@@ -13,6 +15,8 @@ use domain::caller::OrganizationId;
 use domain::computer::{ComputerService, ComputerSources};
 use domain::crash_group::CrashGroupService;
 use domain::crash_report::{CrashReportReader, ReportSources};
+use domain::device_board::DeviceBoardService;
+use domain::device_status::SILENT_AFTER;
 use domain::fleet::FleetRegistry;
 use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts, ProfileTag};
 use domain::inspection::InspectionRepository;
@@ -21,6 +25,7 @@ use domain::operator::{
     Actor, AddOperator, NewPassword, OperatorName, OperatorService, OrganizationList, Role, SetupService,
 };
 use domain::operator_log::OperatorLogService;
+use domain::overview::OverviewService;
 use domain::refusal::RefusalService;
 use domain::resource::{NewResource, ResourceRepository, StoredContent};
 use domain::resource_catalog::ResourceCatalogService;
@@ -64,7 +69,7 @@ pub(crate) struct World {
     pub blobs: InMemoryBlobs,
     console: Services,
     operators: operator_actix::Services,
-    clock: FixedClock,
+    pub clock: FixedClock,
 }
 
 impl World {
@@ -121,7 +126,15 @@ impl World {
             }),
             live: LiveLog::new(Arc::clone(&logs)),
             logs,
-            refusals: Arc::new(RefusalService::new(shared, Arc::new(clock.clone()))),
+            refusals: Arc::new(RefusalService::new(shared.clone(), Arc::new(clock.clone()))),
+            overview: Arc::new(OverviewService::new(shared.clone(), shared.clone(), ticks.clone(), SILENT_AFTER)),
+            devices: Arc::new(DeviceBoardService::new(
+                shared.clone(),
+                shared.clone(),
+                shared,
+                ticks.clone(),
+                SILENT_AFTER,
+            )),
         };
         Self { store, blobs, console: Services { sessions, setup }, operators, clock }
     }

@@ -76,10 +76,8 @@ impl ForecastService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device_board::{DeviceFilter, DeviceSort, Moment};
-    use crate::device_status::{DeviceStatus, DeviceStatusRepository, RemainingInk, SILENT_AFTER};
+    use crate::device_status::{DeviceStatus, DeviceStatusRepository, RemainingInk};
     use crate::fleet::FleetRegistry;
-    use crate::page::PageRequest;
     use crate::testing::{FixedClock, InMemoryStore, a_fleet, a_status, acme_records, at};
 
     /// Decision I2: a tank of a litre of which a tenth is used in a day.
@@ -102,10 +100,7 @@ mod tests {
         assert_eq!(last, Some(acme_records().device), "Zenith's device never sent a status");
         last = forecasts.batch(last).await.unwrap();
         assert_eq!(last, None);
-        let asked = PageRequest { after: None, limit: 1 };
-        let moment = Moment::new(now, SILENT_AFTER);
-        let page = store.page(&DeviceFilter::default(), DeviceSort::Attention, moment, &asked).await.unwrap();
-        let device = &page.items[0];
+        let device = DeviceBoardRepository::find(&store, None, acme_records().device).await.unwrap().unwrap();
         let empties_at = device.empties_at(&device.status.as_ref().unwrap().remaining_inks[0]).unwrap();
         let days = f64::from(u32::try_from(empties_at.whole_seconds() - now.whole_seconds()).unwrap()) / 86_400.0;
         assert!((days - 4.0).abs() < 0.01, "{days}");

@@ -65,7 +65,7 @@ impl DeviceBoardService {
     /// Lists the devices that match at `moment`.
     ///
     /// # Errors
-    /// A store failure.
+    /// [`OperatorError::NotFound`] for an organization that the actor doesn't see.
     pub async fn list(
         &self,
         actor: &Actor,
@@ -74,7 +74,7 @@ impl DeviceBoardService {
         moment: Moment,
         asked: &PageRequest<DeviceCursor>,
     ) -> Result<Page<BoardDevice, DeviceCursor>, OperatorError> {
-        let filter = DeviceFilter { organization: actor.scope.organization().or(filter.organization), ..filter };
+        let filter = DeviceFilter { organization: actor.seen(filter.organization)?, ..filter };
         Ok(self.board.page(&filter, sort, moment, asked).await?)
     }
 
@@ -185,7 +185,9 @@ mod tests {
         let foreign = DeviceFilter { organization: Some(OrganizationId(1)), ..DeviceFilter::default() };
         let asked = PageRequest { after: None, limit: 9 };
         let moment = service.moment();
-        service.list(&actor(), foreign, DeviceSort::Name, moment, &asked).await.unwrap();
+        let refused = service.list(&actor(), foreign, DeviceSort::Name, moment, &asked).await;
+        assert!(matches!(refused, Err(OperatorError::NotFound(_))), "{refused:?}");
+        service.list(&actor(), DeviceFilter::default(), DeviceSort::Name, moment, &asked).await.unwrap();
         assert_eq!(moment.silent_before, at(0));
         let guid = numbered(1).into();
         for found in [

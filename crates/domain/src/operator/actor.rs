@@ -4,6 +4,7 @@ use super::error::OperatorError;
 use super::model::{Operator, Role, Scope, TokenId};
 use crate::access::CredentialDigest;
 use crate::audit::{AuditAction, AuditedScope, AuditedValue, Author, AuthorCredential, NewAuditRecord};
+use crate::caller::OrganizationId;
 use crate::timestamp::Timestamp;
 
 /// Who calls a use case, and what they may do: an operator, or a command on the server's machine.
@@ -29,6 +30,17 @@ impl Actor {
         match self.role {
             Role::Admin => Ok(()),
             Role::Viewer => Err(OperatorError::Forbidden("this needs the role admin")),
+        }
+    }
+
+    /// The organization to look at: the one that is asked for, else the actor's own, else all (`None`).
+    ///
+    /// # Errors
+    /// [`OperatorError::NotFound`] for an organization that the actor doesn't see (decision P8).
+    pub fn seen(&self, asked: Option<OrganizationId>) -> Result<Option<OrganizationId>, OperatorError> {
+        match (self.scope.organization(), asked) {
+            (Some(own), Some(asked)) if own != asked => Err(OperatorError::NotFound("this organization".to_owned())),
+            (own, asked) => Ok(own.or(asked)),
         }
     }
 

@@ -40,13 +40,13 @@ impl OverviewService {
     /// Collects the figures of an organization, or of all that the actor sees (decision P8).
     ///
     /// # Errors
-    /// A store failure.
+    /// [`OperatorError::NotFound`] for an organization that the actor doesn't see.
     pub async fn overview(
         &self,
         actor: &Actor,
         organization: Option<OrganizationId>,
     ) -> Result<Overview, OperatorError> {
-        let organization = actor.scope.organization().or(organization);
+        let organization = actor.seen(organization)?;
         let moment = Moment::new(self.clock.now(), self.silent_after);
         let since = moment.now.minus(MAX_REFUSAL_AGE);
         Ok(Overview {
@@ -96,7 +96,9 @@ mod tests {
         let all = service.overview(&everything, None).await.unwrap();
         assert_eq!((all.devices.idle, all.devices.error, all.needing.len(), all.log_hours.len()), (1, 1, 1, 24));
         let own = Actor { scope: Scope::Organization(acme), ..everything };
-        let own = service.overview(&own, Some(zenith)).await.unwrap();
+        let foreign = service.overview(&own, Some(zenith)).await;
+        assert!(matches!(foreign, Err(OperatorError::NotFound(_))), "{foreign:?}");
+        let own = service.overview(&own, None).await.unwrap();
         assert_eq!((own.devices.idle, own.devices.error, own.needing.len()), (1, 0, 0));
     }
 }

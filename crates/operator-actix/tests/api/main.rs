@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod crashes;
+mod devices;
 mod logs;
 mod lookup;
 mod matrix;
@@ -66,16 +67,22 @@ async fn every_error_is_a_problem() {
     assert!(!failed.body.to_string().contains("database"), "{}", failed.body);
 }
 
+/// A path with further members of its query.
+fn with(path: &str, members: &str) -> String {
+    let separator = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{separator}{members}")
+}
+
 #[actix_web::test]
 async fn lists_are_read_page_by_page() {
     let world = World::new().await;
-    for path in ["/operators", "/organizations", "/resources", "/tokens", "/audit"] {
-        let whole = world.get(&format!("{path}?limit=500"), Who::Admin).await.body;
+    for path in ["/operators", "/organizations", "/resources", "/tokens", "/audit", "/devices", "/devices?sort=name"] {
+        let whole = world.get(&with(path, "limit=500"), Who::Admin).await.body;
         let whole = whole["items"].as_array().unwrap().clone();
         assert!(whole.len() >= 2, "{path}");
         let (mut items, mut cursor) = (Vec::new(), String::new());
         loop {
-            let page = world.get(&format!("{path}?limit=1{cursor}"), Who::Admin).await.body;
+            let page = world.get(&with(path, &format!("limit=1{cursor}")), Who::Admin).await.body;
             items.extend(page["items"].as_array().unwrap().clone());
             let Some(next) = page["next"].as_str() else { break };
             cursor = format!("&cursor={}", next.replace(' ', "%20"));

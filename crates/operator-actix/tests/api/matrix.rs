@@ -7,6 +7,11 @@ use operator_actix::authenticate::Access;
 /// Each route: method, path of the OpenAPI document, and who may call it.
 pub(crate) const ROUTES: &[(&str, &str, Access)] = &[
     ("GET", "/me", Access::Viewer),
+    ("GET", "/overview", Access::Viewer),
+    ("GET", "/devices", Access::Viewer),
+    ("GET", "/devices/{guid}", Access::Viewer),
+    ("GET", "/devices/{guid}/history", Access::Viewer),
+    ("GET", "/devices/{guid}/timeline", Access::Viewer),
     ("GET", "/organizations", Access::Viewer),
     ("GET", "/resources", Access::Viewer),
     ("GET", "/resources/{organization}/{guid}", Access::Viewer),

@@ -9,16 +9,20 @@ use actix_web::web::{Bytes, Data};
 use domain::access::Throttle;
 use domain::audit::AuditService;
 use domain::caller::OrganizationId;
+use domain::clock::Clock;
 use domain::computer::{ComputerService, ComputerSources};
 use domain::crash_analysis::{CrashAnalysis, CrashAnalysisRepository};
 use domain::crash_group::{CrashGroupId, CrashGroupService};
 use domain::crash_report::{CrashReportReader, CrashReportRepository, NewCrashReport, ReportSources};
+use domain::device_board::DeviceBoardService;
+use domain::device_status::{DeviceStatus, DeviceStatusRepository, RemainingInk, SILENT_AFTER, Status};
 use domain::fleet::FleetRegistry;
 use domain::icc::{Gamut, LabPoint, MockProfileReader, ProfileFacts};
 use domain::inspection::InspectionRepository;
 use domain::limits::Limits;
 use domain::operator::{Actor, AddOperator, OperatorName, OperatorService, OrganizationList, Role};
 use domain::operator_log::OperatorLogService;
+use domain::overview::OverviewService;
 use domain::refusal::RefusalService;
 use domain::resource::{NewResource, ResourceRepository, StoredContent};
 use domain::resource_catalog::ResourceCatalogService;
@@ -26,7 +30,7 @@ use domain::search::SearchService;
 use domain::session::{SESSION_IDLE, SESSION_LIFETIME, SessionService, SignIn};
 use domain::testing::{
     ACME, CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, ZENITH, a_blob_key, a_crash_report,
-    a_fleet, a_meta, a_resource, acme_records, at, numbered, resource_guid, zenith_records,
+    a_fleet, a_meta, a_resource, a_status, acme_records, at, numbered, resource_guid, zenith_records,
 };
 use domain::token::{IssueToken, TokenService};
 use http_actix::{UploadBounds, UploadLimit};
@@ -118,7 +122,7 @@ pub(crate) struct World {
     pub store: InMemoryStore,
     pub blobs: InMemoryBlobs,
     services: Services,
-    clock: FixedClock,
+    pub clock: FixedClock,
     /// The header with the credential of each.
     credentials: HashMap<Who, (&'static str, String)>,
 }
@@ -175,7 +179,15 @@ impl World {
             }),
             live: LiveLog::new(Arc::clone(&logs)),
             logs,
-            refusals: Arc::new(RefusalService::new(shared, Arc::new(clock.clone()))),
+            refusals: Arc::new(RefusalService::new(shared.clone(), Arc::new(clock.clone()))),
+            overview: Arc::new(OverviewService::new(shared.clone(), shared.clone(), ticks.clone(), SILENT_AFTER)),
+            devices: Arc::new(DeviceBoardService::new(
+                shared.clone(),
+                shared.clone(),
+                shared,
+                ticks.clone(),
+                SILENT_AFTER,
+            )),
         };
         let mut world = Self { store, blobs, services, clock, credentials: HashMap::new() };
         world.fill().await;
@@ -184,6 +196,7 @@ impl World {
             let (number, name) = if organization.name == ACME { (1, "Acme profile") } else { (2, "Zenith profile") };
             world.add_resource(organization.id, number, name, &profile()).await;
         }
+        world.fill_devices().await;
         world
     }
 
@@ -241,10 +254,26 @@ impl World {
                 let owner = OrganizationId(if is_acme { 1 } else { 2 });
                 CrashGroupId::of(owner, Some("Rip"), SIGNATURE).to_string()
             }
+            Some("devices") => records.device.to_string(),
             _ => String::new(),
         };
         let path = path.replace("{id}", &guid).replace("{number}", "1");
         path.replace("{organization}", &organization.replace(' ', "%20")).replace("{guid}", &guid)
+    }
+
+    /// A device of each organization with a status: that of Acme in error.
+    async fn fill_devices(&self) {
+        for (name, records, status) in
+            [(ACME, acme_records(), Status::Error), (ZENITH, zenith_records(), Status::Printing)]
+        {
+            let received = self.clock.now();
+            let cyan = RemainingInk { index: 1.0, name: "Cyan".to_owned(), level: 410.0, max_level: 800.0 };
+            let unknown = RemainingInk { name: "Black".to_owned(), level: -1.0, ..cyan.clone() };
+            let message = Some(format!("Order of {name}"));
+            let inks = vec![cyan, unknown];
+            let sent = DeviceStatus { status, received, message, remaining_inks: inks, ..a_status(records.device) };
+            self.store.put(self.store.organization_named(name), sent).await.unwrap();
+        }
     }
 
     async fn fill(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::{fleet, output};
-use crate::config::{Config, Http};
+use crate::config::{Config, Http, Insight};
 use crate::demo::Demo;
 use crate::shutdown::Signals;
 use crate::telemetry::Traces;
@@ -115,8 +115,8 @@ struct ForOperators {
 }
 
 impl ForOperators {
-    fn new(stores: &Stores) -> Self {
-        let api = wiring::operator_services(&stores.database, &stores.blobs);
+    fn new(stores: &Stores, config: &Insight) -> Self {
+        let api = wiring::operator_services(&stores.database, &stores.blobs, config);
         Self { console: wiring::console_services(&stores.database, &api), api }
     }
 
@@ -175,7 +175,7 @@ async fn serve(
         refusals: Some(Arc::new(recorder)),
         activity: Arc::clone(&requests),
     };
-    let operators = config.console.enabled.then(|| ForOperators::new(stores));
+    let operators = config.console.enabled.then(|| ForOperators::new(stores, &config.insight));
     let http = HttpConfig {
         workers: config.http.workers,
         max_connections: open_files::connections(config.database.max_connections),
