@@ -203,8 +203,16 @@ fn select(organization: OrganizationId, filter: &LogFilter, texts: &TextFilters,
 
 /// What of `select` comes before a time and a number, newest first.
 pub(super) fn newest_before(select: Select<Entity>, before: (i64, i64)) -> Select<Entity> {
-    let position = Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr));
-    in_order(select.filter(position.lt(Expr::tuple([before.0.into(), before.1.into()]))))
+    in_order(select.filter(position().lt(Expr::tuple([before.0.into(), before.1.into()]))))
+}
+
+/// What of `select` has this time and number, or comes after them.
+pub(super) fn not_before(select: Select<Entity>, oldest: (i64, i64)) -> Select<Entity> {
+    select.filter(position().gte(Expr::tuple([oldest.0.into(), oldest.1.into()])))
+}
+
+fn position() -> Expr {
+    Expr::tuple([Column::ReceivedAt, Column::Id].map(ColumnTrait::into_expr))
 }
 
 pub(super) fn in_order(select: Select<Entity>) -> Select<Entity> {
