@@ -4,7 +4,7 @@ use crate::form::{FieldErrors, Form};
 use crate::layout::{Layout, page, root};
 use crate::sign_in::{begin, client};
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use domain::operator::{NewPassword, OperatorError, Password, SignedInBy};
@@ -12,6 +12,7 @@ use domain::session::SessionService;
 use domain::timestamp::Timestamp;
 use operator_actix::authenticate::Caller;
 use operator_actix::error::Problem;
+use operator_actix::query::Query;
 use serde::Deserialize;
 
 #[derive(Template)]
@@ -64,7 +65,7 @@ pub(crate) async fn show(request: HttpRequest, caller: Caller, done: Query<Done>
         scope: operator.organization.unwrap_or_else(|| "all organizations".to_owned()),
         created: operator.created,
         ends,
-        is_changed: done.done == "password",
+        is_changed: done.0.done == "password",
     };
     page(StatusCode::OK, &shown)
 }

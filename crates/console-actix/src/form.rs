@@ -1,14 +1,18 @@
 //! Forms: what was typed, and what is wrong with it.
 
 use actix_web::dev::Payload;
-use actix_web::web;
-use actix_web::{FromRequest, HttpRequest};
+use actix_web::{FromRequest, HttpMessage, HttpRequest};
 use domain::operator::OperatorError;
+use http_actix::small_body;
 use operator_actix::error::Problem;
+use operator_actix::query::parsed;
 use operator_actix::same_origin;
 use serde::de::DeserializeOwned;
 use std::future::Future;
 use std::pin::Pin;
+
+/// Bytes of a form at most.
+const MAX_FORM: u64 = 16 * 1024;
 
 /// The members of a form that was sent from a page of this server (decision P5).
 pub(crate) struct Form<T>(pub(crate) T);
@@ -19,11 +23,15 @@ impl<T: DeserializeOwned + 'static> FromRequest for Form<T> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let checked = same_origin::check(request.method(), request.headers());
-        let read = web::Form::<T>::from_request(request, payload);
+        let is_form = request.content_type().eq_ignore_ascii_case("application/x-www-form-urlencoded");
+        let body = small_body(request, payload, MAX_FORM);
         Box::pin(async move {
             checked?;
-            let unreadable = |_| Problem::from(OperatorError::invalid("form", "can't be read"));
-            read.await.map(|form| Self(form.into_inner())).map_err(unreadable)
+            let unreadable = || Problem::from(OperatorError::invalid("form", "can't be read"));
+            let body = body.await.map_err(Problem::Body)?;
+            let text = String::from_utf8(body).ok().filter(|_| is_form);
+            let form = text.and_then(|text| parsed(&text).ok());
+            form.map(Self).ok_or_else(unreadable)
         })
     }
 }

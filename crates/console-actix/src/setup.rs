@@ -4,12 +4,13 @@ use crate::form::{FieldErrors, Form};
 use crate::layout::{Layout, page, root};
 use crate::sign_in::{begin, client};
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use domain::operator::{NewPassword, OperatorError, OperatorName, SetupService};
 use domain::session::{SessionService, SignIn};
 use operator_actix::error::Problem;
+use operator_actix::query::Query;
 use serde::Deserialize;
 
 #[derive(Template)]
@@ -47,11 +48,11 @@ pub(crate) async fn show(
     link: Query<SetupLink>,
     setup: Data<SetupService>,
 ) -> Result<HttpResponse, Problem> {
-    if !setup.is_valid(&link.code).await? {
+    if !setup.is_valid(&link.0.code).await? {
         return Ok(over(&request));
     }
     let layout = Layout::open(&request, "Welcome");
-    let shown = SetupPage { layout, code: link.into_inner().code, name: String::new(), errors: FieldErrors::default() };
+    let shown = SetupPage { layout, code: link.0.code, name: String::new(), errors: FieldErrors::default() };
     Ok(page(StatusCode::OK, &shown))
 }
 

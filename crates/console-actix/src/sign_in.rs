@@ -5,7 +5,7 @@ use crate::form::Form;
 use crate::layout::{Layout, page, page_of, root};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, LOCATION, RETRY_AFTER};
-use actix_web::web::{Data, Query};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, ResponseError};
 use askama::Template;
 use domain::operator::{OperatorError, Password};
@@ -14,6 +14,7 @@ use http_actix::RequestInfo;
 use operator_actix::authenticate::{Caller, find_caller};
 use operator_actix::cookie;
 use operator_actix::error::Problem;
+use operator_actix::query::Query;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -54,7 +55,7 @@ pub(crate) struct SignOutForm {}
 
 /// `GET /console/sign-in`
 pub(crate) async fn show(request: HttpRequest, next: Query<Next>) -> Result<HttpResponse, Problem> {
-    let next = page_of_console(&request, &next.next);
+    let next = page_of_console(&request, &next.0.next);
     if find_caller(&request).await?.is_some() {
         return Ok(see_other(&next));
     }

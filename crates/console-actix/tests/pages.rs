@@ -213,3 +213,30 @@ async fn the_start_page_leads_to_the_console() {
     let start = world.get("/", None).await;
     assert_eq!((start.status, start.header(LOCATION)), (307, "console"));
 }
+
+/// Decision R3: without an account too, a form holds its connection for seconds only.
+#[actix_web::test]
+async fn a_form_of_which_nothing_arrives_is_refused_in_time() {
+    let world = World::with_ann().await;
+    let cookie = world.ann().await;
+    tokio::time::pause();
+    for (path, cookie) in
+        [("/console/sign-in", None), ("/console/setup", None), ("/console/password", Some(cookie.as_str()))]
+    {
+        assert_eq!(world.stall(path, cookie).await, 408, "{path}");
+    }
+    let long = format!("name={}&password=x&next=", "x".repeat(20_000));
+    assert_eq!(world.post("/console/sign-in", &long, None).await.status, 413);
+}
+
+/// Decision R9.
+#[actix_web::test]
+async fn a_query_and_a_form_with_odd_texts_are_answered_by_a_page() {
+    let world = World::with_ann().await;
+    let twice = world.get("/console/sign-in?next=a&next=b", None).await;
+    assert_eq!(twice.status, 400);
+    assert!(twice.html.contains("Bad Request") && twice.html.contains("Request <code>"), "{}", twice.html);
+    let nul = world.post("/console/sign-in", "name=a%00b&password=x&next=", None).await;
+    assert_eq!(nul.status, 401);
+    assert!(nul.html.contains("value=\"a\u{FFFD}b\""), "{}", nul.html);
+}

@@ -27,6 +27,7 @@ mod server;
 mod services;
 mod uploads;
 
+pub use extract::body::small_body;
 pub use middleware::client::{Network, parse_network};
 pub use request::{RequestInfo, operation};
 pub use routes::configure;

@@ -83,16 +83,15 @@ async fn admitted(access: Access, request: &HttpRequest) -> Result<Caller, Probl
     Ok(caller)
 }
 
-/// The operator who calls: by the token of `Authorization` if there is one, else by the cookie of a session.
+/// The operator who calls: by the token of `Authorization` if there is one, else by the cookie of a session. Another scheme
+/// is that of a proxy, which browsers send with each request.
 ///
 /// # Errors
 /// [`Problem::CrossSite`] for a change with a cookie that another site may have caused, or a store failure.
 pub async fn find_caller(request: &HttpRequest) -> Result<Option<Caller>, Problem> {
-    let found = match request.headers().get(AUTHORIZATION) {
-        Some(header) => match header.to_str().ok().and_then(bearer) {
-            Some(token) => service::<TokenService>(request).authenticate(token).await?,
-            None => None,
-        },
+    let token = request.headers().get(AUTHORIZATION).and_then(|header| bearer(header.to_str().ok()?));
+    let found = match token {
+        Some(token) => service::<TokenService>(request).authenticate(token).await?,
         None => match cookie::secret(request) {
             Some(secret) => {
                 same_origin::check(request.method(), request.headers())?;

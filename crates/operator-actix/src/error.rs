@@ -6,6 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpResponse, ResponseError};
+use domain::body::BodyError;
 use domain::error::{StoreError, error_chain};
 use domain::operator::OperatorError;
 use http_actix::RequestInfo;
@@ -28,6 +29,8 @@ pub enum Problem {
     Unauthenticated,
     /// A change that another site may have caused (decision P5).
     CrossSite,
+    /// The body can't be read to its end.
+    Body(BodyError),
     /// No route has this path.
     NotFound,
     /// The path doesn't have this method.
@@ -84,6 +87,7 @@ impl Problem {
             Self::Operator(error) => error.to_string(),
             Self::Unauthenticated => "a valid session or token is required".to_owned(),
             Self::CrossSite => "a change must come from a page of this server".to_owned(),
+            Self::Body(error) => error.to_string(),
             Self::NotFound => "there is nothing under this path".to_owned(),
             Self::MethodNotAllowed { allow } => format!("allowed is {allow}"),
         }
@@ -140,6 +144,9 @@ impl ResponseError for Problem {
             },
             Self::Unauthenticated => StatusCode::UNAUTHORIZED,
             Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::Body(BodyError::TimedOut(_)) => StatusCode::REQUEST_TIMEOUT,
+            Self::Body(BodyError::TooLarge(_) | BodyError::DecodedTooLarge(_)) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Body(BodyError::Malformed(_)) => StatusCode::BAD_REQUEST,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
         }

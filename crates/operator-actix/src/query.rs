@@ -1,7 +1,8 @@
-//! The query of a request.
+//! The query of a request, and texts of the same form.
 
 use crate::error::Problem;
 use actix_web::dev::Payload;
+use actix_web::error::QueryPayloadError;
 use actix_web::web::Query as WebQuery;
 use actix_web::{FromRequest, HttpRequest};
 use domain::operator::OperatorError;
@@ -17,15 +18,36 @@ impl<T: DeserializeOwned> FromRequest for Query<T> {
     type Future = Ready<Result<Self, Problem>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let read = WebQuery::<T>::from_query(request.query_string());
-        let unreadable =
-            |error: actix_web::error::QueryPayloadError| OperatorError::invalid("query", error.to_string());
-        ready(read.map(|query| Self(query.into_inner())).map_err(|error| unreadable(error).into()))
+        let unreadable = |error: QueryPayloadError| OperatorError::invalid("query", error.to_string());
+        ready(parsed(request.query_string()).map(Self).map_err(|error| unreadable(error).into()))
     }
+}
+
+/// The members of a query or of a form. U+0000 in them becomes U+FFFD: no database stores it (decision R9).
+///
+/// # Errors
+/// A member is missing or has another form.
+pub fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, QueryPayloadError> {
+    let text = text.replace("%00", "%EF%BF%BD").replace('\0', "\u{FFFD}");
+    WebQuery::<T>::from_query(&text).map(WebQuery::into_inner)
 }
 
 /// A member of a query; forms send empty ones where nothing is asked for.
 #[must_use]
 pub fn given(text: &Option<String>) -> Option<&str> {
     text.as_deref().map(str::trim).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Decision R9.
+    #[test]
+    fn no_member_holds_what_a_database_refuses() {
+        let members: HashMap<String, String> = parsed("q=a%00b\0c&%00=%2500&p=%25%00").unwrap();
+        let expected = [("q", "a\u{FFFD}b\u{FFFD}c"), ("\u{FFFD}", "%00"), ("p", "%\u{FFFD}")];
+        assert_eq!(members, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+    }
 }

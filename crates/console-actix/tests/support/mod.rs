@@ -4,6 +4,7 @@
 
 use actix_web::App;
 use actix_web::body::MessageBody;
+use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, SET_COOKIE};
 use actix_web::test::{TestRequest, call_service, init_service};
@@ -35,6 +36,8 @@ use domain::testing::{
     CountingIds, FixedClock, InMemoryBlobs, InMemoryStore, PlainHasher, a_blob_key, a_fleet, a_meta, a_resource, at,
 };
 use domain::token::TokenService;
+use futures_util::StreamExt;
+use futures_util::stream::pending;
 use http_actix::{UploadBounds, UploadLimit};
 use operator_actix::logs::LiveLog;
 use std::future::poll_fn;
@@ -195,6 +198,25 @@ impl World {
     /// Sends a form as a page of the console does.
     pub(crate) async fn post(&self, path: &str, form: &str, cookie: Option<&str>) -> Shown {
         self.send("POST", path, form, cookie, &[("sec-fetch-site", "same-origin")]).await
+    }
+
+    /// The status of a form of which nothing arrives.
+    pub(crate) async fn stall(&self, path: &str, cookie: Option<&str>) -> u16 {
+        let api = operator_actix::Settings { base_path: String::new() };
+        let settings = Settings { base_path: String::new() };
+        let app = App::new()
+            .app_data(Data::new(http_settings(&self.clock)))
+            .configure(|config| operator_actix::configure(config, &self.operators, &api))
+            .configure(|config| console_actix::configure(config, &self.console, &settings));
+        let app = init_service(app).await;
+        let request = TestRequest::post()
+            .uri(path)
+            .insert_header((CONTENT_TYPE, "application/x-www-form-urlencoded"))
+            .insert_header(("sec-fetch-site", "same-origin"))
+            .insert_header(("cookie", cookie.unwrap_or_default()));
+        let payload = Payload::Stream { payload: pending().boxed_local() };
+        let (request, _) = request.to_request().replace_payload(payload);
+        call_service(&app, request).await.status().as_u16()
     }
 
     pub(crate) async fn send(

@@ -6,6 +6,7 @@ use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::inspection::{InspectionRepository, RegisteredOrganization};
 use crate::page::{Page, PageRequest};
+use crate::text::storable;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -50,7 +51,8 @@ impl OrganizationList {
         let Some(name) = name else {
             return Ok(own);
         };
-        let found = self.inspection.organizations(Some(name.to_owned())).await?;
+        // A path may hold U+0000, which no database takes (decision R9).
+        let found = self.inspection.organizations(Some(storable(name))).await?;
         let seen = found.into_iter().find(|found| own.is_none_or(|own| own == found.id));
         seen.map(|found| Some(found.id)).ok_or_else(|| OperatorError::NotFound(format!("organization \"{name}\"")))
     }

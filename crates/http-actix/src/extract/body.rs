@@ -86,6 +86,24 @@ impl Body {
     }
 }
 
+/// Longest time in which a small body has to be whole.
+const SMALL_BODY_TIME: Duration = Duration::from_secs(10);
+
+/// A small body that is not encoded, for other applications on the same listener: of at most `limit` bytes, whole within
+/// `http.read_timeout`, and within 10 seconds in any case. Its bytes are counted like those of the interface.
+pub fn small_body(
+    request: &HttpRequest,
+    payload: &mut Payload,
+    limit: u64,
+) -> impl Future<Output = Result<Vec<u8>, BodyError>> + use<> {
+    let most = Settings::of(request).read_timeout.min(SMALL_BODY_TIME);
+    let body = Body::new(request, payload, Coding::Identity);
+    async move {
+        let late = |_| BodyError::TimedOut(format!("the body was not whole within {} s", most.as_secs_f64()));
+        timeout(most, body.collect(limit)).await.map_err(late)?
+    }
+}
+
 /// Refuses a body whose announced length is over `limit` bytes (decision R3). The length of an encoded body says nothing:
 /// the limit counts decoded bytes (decision R10).
 pub(crate) fn check_length(request: &HttpRequest, coding: Coding, limit: u64) -> Result<(), ApiError> {

@@ -124,3 +124,35 @@ async fn the_openapi_document_is_open_and_describes_every_route() {
         assert!(operation["operationId"].is_string(), "{method} {path} is not described");
     }
 }
+
+/// A proxy may ask for a sign-in of its own, which browsers send with each request.
+#[actix_web::test]
+async fn another_scheme_of_authorization_hides_no_session() {
+    let world = World::new().await;
+    let basic = ("authorization", "Basic YTpi");
+    assert_eq!(world.call("GET", "/me", Who::Admin, &[basic]).await.status, StatusCode::OK);
+    assert_eq!(world.call("GET", "/me", Who::Nobody, &[basic]).await.status, StatusCode::UNAUTHORIZED);
+    let wrong = ("authorization", "Bearer plt_guess");
+    assert_eq!(world.call("GET", "/me", Who::Admin, &[wrong]).await.status, StatusCode::UNAUTHORIZED);
+}
+
+/// Decision R3.
+#[actix_web::test]
+async fn a_body_of_which_nothing_arrives_is_refused_in_time() {
+    let world = World::new().await;
+    let group = "/crash-groups/00000000-0000-0000-0000-000000000001";
+    tokio::time::pause();
+    assert_eq!(world.stall(group, Who::Admin).await, StatusCode::REQUEST_TIMEOUT);
+}
+
+/// Decision R9.
+#[actix_web::test]
+async fn a_query_with_odd_texts_is_answered() {
+    let world = World::new().await;
+    for path in ["/audit?who=%00", "/tokens?operator=%00", "/operators?cursor=%00", "/logs?q=%00&user=%00"] {
+        assert_eq!(world.get(path, Who::Admin).await.status, StatusCode::OK, "{path}");
+    }
+    for path in ["/audit?organization=%00", "/logs?organization=a%00"] {
+        assert_eq!(world.get(path, Who::Admin).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+}

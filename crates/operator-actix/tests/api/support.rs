@@ -2,6 +2,7 @@
 
 use actix_web::App;
 use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::Payload;
 use actix_web::http::header::{CONTENT_TYPE, HeaderMap};
 use actix_web::http::{Method, StatusCode};
 use actix_web::test::{TestRequest, call_service, init_service};
@@ -33,6 +34,8 @@ use domain::testing::{
     a_fleet, a_meta, a_resource, a_status, acme_records, at, numbered, resource_guid, zenith_records,
 };
 use domain::token::{IssueToken, TokenService};
+use futures_util::StreamExt;
+use futures_util::stream::pending;
 use http_actix::{UploadBounds, UploadLimit};
 use operator_actix::logs::LiveLog;
 use operator_actix::{Services, Settings};
@@ -395,6 +398,24 @@ impl World {
         let response = call_service(&app, request.to_request()).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         Events { head: response.headers().clone(), body: Box::pin(response.into_body().boxed()) }
+    }
+
+    /// The status of a change with a body of which nothing arrives.
+    pub(crate) async fn stall(&self, path: &str, who: Who) -> StatusCode {
+        let app = App::new().app_data(Data::new(http_settings(&self.clock))).configure(|config| {
+            operator_actix::configure(config, &self.services, &Settings { base_path: String::new() })
+        });
+        let app = init_service(app).await;
+        let mut request = TestRequest::patch().uri(&format!("/api/operator/v1{path}"));
+        let credential = self.credentials.get(&who).map(|(name, value)| (*name, value.as_str()));
+        for header in
+            [("content-type", "application/json"), ("sec-fetch-site", "same-origin")].into_iter().chain(credential)
+        {
+            request = request.insert_header(header);
+        }
+        let payload = Payload::Stream { payload: pending().boxed_local() };
+        let (request, _) = request.to_request().replace_payload(payload);
+        call_service(&app, request).await.status()
     }
 
     /// Removes the operators.
