@@ -1,7 +1,6 @@
 //! How pages show times, sizes and counts. Scripts show times relative to now and in the viewer's zone instead.
 
 #![expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
-#![allow(dead_code, reason = "not every page is there yet")]
 
 use bytesize::ByteSize;
 use domain::timestamp::Timestamp;

@@ -105,12 +105,17 @@ fn kind_of(path: &str) -> String {
     segments.join("/")
 }
 
+/// The pictures of the documents: the first page of a kind, and the name of its file.
+const PICTURES: [(&str, &str); 4] = [
+    ("/console", "console-overview"),
+    ("/console/devices/*", "console-device"),
+    ("/console/crashes/*", "console-crash-group"),
+    ("/console/resources/*/*", "console-resource"),
+];
+
 async fn take_picture(browser: &Browser, kind: &str, count: usize) {
-    let Ok(folder) = std::env::var("PLATEN_PICTURES") else { return };
-    let name = kind.trim_matches('/').replace("/*", "-one").replace('/', "-");
+    let picture = PICTURES.iter().find(|(pictured, _)| *pictured == kind && count == 1);
+    let (Some((_, name)), Ok(folder)) = (picture, std::env::var("PLATEN_PICTURES")) else { return };
     fs::create_dir_all(&folder).unwrap();
-    for (is_dark, scheme) in [(false, "light"), (true, "dark")] {
-        browser.show_as(View { width: 1280, is_dark }).await;
-        fs::write(format!("{folder}/{name}-{count}-{scheme}.png"), browser.picture().await).unwrap();
-    }
+    fs::write(format!("{folder}/{name}.png"), browser.picture().await).unwrap();
 }
