@@ -5,7 +5,7 @@ use crate::checksum::Sha1Checksum;
 use crate::guid::ResourceGuid;
 use crate::operator::OperatorError;
 use crate::resource::{Domain, ResourceType, StoredResource};
-use crate::text::{Folded, is_blank};
+use crate::text::{Folded, is_blank, storable};
 use crate::timestamp::Timestamp;
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub enum CatalogSearch {
 impl CatalogQuery {
     /// The filter of these values; `organization` is the one that the operator may see.
     pub(super) fn filter(&self, organization: Option<OrganizationId>) -> Result<CatalogFilter, OperatorError> {
-        let given = |text: &Option<String>| text.clone().filter(|text| !is_blank(text));
+        let given = |text: &Option<String>| text.as_deref().filter(|text| !is_blank(text)).map(storable);
         let unknown = || OperatorError::invalid("domain", "must be Private or Public");
         let domain = given(&self.domain).map(|text| Domain::parse(text.trim()).ok_or_else(unknown)).transpose()?;
         let search = given(&self.q).map(|text| {
@@ -97,7 +97,7 @@ impl CatalogCursor {
         let (organization, rest) = text.split_once('.')?;
         let (guid, sort_key) = rest.split_once('.')?;
         let organization = OrganizationId(organization.parse().ok()?);
-        Some(Self { sort_key: sort_key.to_owned(), organization, guid: ResourceGuid::parse(guid)? })
+        Some(Self { sort_key: storable(sort_key), organization, guid: ResourceGuid::parse(guid)? })
     }
 }
 
@@ -204,6 +204,10 @@ mod tests {
             q: Some(format!("{{{}}}", resource_guid(3))),
             ..CatalogQuery::default()
         };
+        // Decision R9: PostgreSQL refuses U+0000.
+        let zero = CatalogQuery { q: Some("a\0b".to_owned()), ..CatalogQuery::default() };
+        let replaced = Some(CatalogSearch::Name(Folded::of("a\u{fffd}b")));
+        assert_eq!(zero.filter(None).unwrap().search, replaced);
         let filter = query.filter(Some(OrganizationId(1))).unwrap();
         assert_eq!(filter.resource_type, Some(Folded::of("normalprofile")));
         assert_eq!(filter.domain, Some(Domain::Public));
