@@ -17,6 +17,8 @@ const MAX_SECONDS: u64 = 10;
 /// The limits can't be set, or input or output fails.
 pub fn run_child(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
     let limit = |most| Rlimit { current: Some(most), maximum: Some(most) };
+    // What a hostile dump ends leaves no core file.
+    setrlimit(Resource::Core, limit(0))?;
     setrlimit(Resource::As, limit(MAX_MEMORY))?;
     setrlimit(Resource::Cpu, limit(MAX_SECONDS))?;
     let mut dump = Vec::new();

@@ -21,7 +21,7 @@ use operator_actix::authenticate::Caller;
 use operator_actix::computers::computer_guid;
 use operator_actix::error::Problem;
 use operator_actix::page::PageQuery;
-use operator_actix::query::{Query, given};
+use operator_actix::query::{Query, given, searched};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl ListQuery {
                 Some(Timestamp::parse(text).ok_or_else(malformed)?)
             }
         };
-        let search = Some(self.q.trim().to_owned()).filter(|text| !text.is_empty());
+        let search = Some(searched(self.q.trim())).filter(|text| !text.is_empty());
         Ok(ComputerFilter { search, seen_since: since })
     }
 

@@ -4,7 +4,7 @@ use crate::authenticate::Caller;
 use crate::error::Problem;
 use crate::openapi::Problems;
 use crate::page::{PageBody, PageQuery};
-use crate::query::{Query, given};
+use crate::query::{Query, given, searched};
 use crate::routes::json;
 use crate::time::{parse, shown};
 use crate::timeline::TimelineBody;
@@ -181,7 +181,7 @@ impl ComputersQuery {
     /// [`OperatorError::Invalid`]
     pub fn filter(&self) -> Result<ComputerFilter, OperatorError> {
         Ok(ComputerFilter {
-            search: given(&self.q).map(str::to_owned),
+            search: given(&self.q).map(searched),
             seen_since: given(&self.seen_since).map(|text| parse("seen_since", text)).transpose()?,
         })
     }

@@ -5,7 +5,7 @@ use crate::body::Json;
 use crate::error::Problem;
 use crate::openapi::Problems;
 use crate::page::{PageBody, PageQuery};
-use crate::query::{Query, given};
+use crate::query::{Query, given, searched};
 use crate::routes::json;
 use crate::time::shown;
 use actix_web::http::header::{CACHE_CONTROL, ETAG, EntityTag, Header, IF_MATCH, IfMatch};
@@ -17,6 +17,7 @@ use domain::crash_group::{
 };
 use domain::guid::{ComputerGuid, parse_guid};
 use domain::operator::OperatorError;
+use domain::text::storable;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -117,8 +118,8 @@ impl GroupsQuery {
         let malformed = || OperatorError::invalid("computer", "must be a GUID");
         let filter = GroupFilter {
             state: given(&self.state).map(|text| GroupState::parse(text).ok_or_else(unknown_state)).transpose()?,
-            application_name: given(&self.application).map(str::to_owned),
-            search: given(&self.q).map(str::to_owned),
+            application_name: given(&self.application).map(storable),
+            search: given(&self.q).map(searched),
             computer: given(&self.computer).map(|text| ComputerGuid::parse(text).ok_or_else(malformed)).transpose()?,
         };
         let sort = given(&self.sort).map(|text| GroupSort::parse(text).ok_or_else(unknown_sort)).transpose()?;

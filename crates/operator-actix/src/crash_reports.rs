@@ -18,6 +18,7 @@ use domain::crash_group::CrashGroupId;
 use domain::crash_report::{CrashReportReader, ReportCursor, ReportFilter, file_name};
 use domain::guid::{ComputerGuid, CrashReportId, parse_guid};
 use domain::operator::OperatorError;
+use domain::text::storable;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -51,7 +52,7 @@ impl ReportsQuery {
         Ok(ReportFilter {
             group: given(&self.group).map(|text| guid("group", text)).transpose()?.map(CrashGroupId::from),
             computer: given(&self.computer).map(|text| guid("computer", text)).transpose()?.map(ComputerGuid::from),
-            version: given(&self.version).map(str::to_owned),
+            version: given(&self.version).map(storable),
             from: given(&self.from).map(|text| parse("from", text)).transpose()?,
             to: given(&self.to).map(|text| parse("to", text)).transpose()?,
         })

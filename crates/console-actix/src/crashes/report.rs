@@ -1,6 +1,7 @@
 //! A crash report: its stack, XML, minidump, parts, and what its computer logged before.
 
 use crate::layout::{Layout, page};
+use crate::link::link;
 use crate::xml::formatted;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
@@ -9,7 +10,8 @@ use askama::Template;
 use domain::crash_analysis::DumpAnalysis;
 use domain::crash_group::CrashGroupId;
 use domain::crash_report::{
-    CrashPart, CrashReportReader, LogBefore, Os, PartRole, PartText, ReadCallStack, StoredCrashReport, file_name,
+    CrashPart, CrashReportReader, LOG_BEFORE, LogBefore, Os, PartRole, PartText, ReadCallStack, StoredCrashReport,
+    file_name,
 };
 use domain::crash_signature::{Basis, ExplainedFrame, FrameRole, Signature};
 use domain::minidump::{DumpFacts, Place};
@@ -47,6 +49,8 @@ struct ReportPage {
     dump: Option<ShownDump>,
     parts: Vec<ShownPart>,
     log: LogBefore,
+    /// The same entries on the page of the log.
+    log_link: String,
 }
 
 /// How a signature came about.
@@ -180,8 +184,10 @@ pub(crate) async fn show(
         Some(ReadCallStack { text, signature }) => (Some(ShownText::of(&text)), Some(Explained::of(&signature))),
     };
     let part = |(number, part): (usize, CrashPart)| ShownPart { number, file_name: file_name(number, &part), part };
+    let layout = Layout::signed_in(&request, "Crash report", "crashes", &caller.signed_in);
     let shown = ReportPage {
-        layout: Layout::signed_in(&request, "Crash report", "crashes", &caller.signed_in),
+        log_link: log_link(&layout.root, &found.report),
+        layout,
         organization: found.organization,
         system: Os::parse(found.report.os.as_deref()).as_str(),
         group,
@@ -206,6 +212,13 @@ pub(crate) async fn part(
     reports: Data<CrashReportReader>,
 ) -> Result<HttpResponse, Problem> {
     download_part(&caller, &path.0, &path.1, &reports).await
+}
+
+/// The log of the computer of a report in the time before it.
+fn log_link(root: &str, report: &StoredCrashReport) -> String {
+    let computer = report.computer.map(|computer| computer.to_string()).unwrap_or_default();
+    let (from, to) = (report.received.minus(LOG_BEFORE).precise(), report.received.precise());
+    link(&format!("{root}/logs"), &[("computer_guid", &computer), ("from", &from), ("to", &to)])
 }
 
 /// What a signature is made of, in a sentence.

@@ -173,6 +173,7 @@ async fn a_report_shows_its_stack_xml_minidump_parts_and_the_log_before() {
             "job started",
             "printing",
             "notes.html",
+            "/console/logs?computer_guid=",
         ],
     );
     assert!(!page.html.contains("too early"));

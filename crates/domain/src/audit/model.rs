@@ -110,6 +110,7 @@ actions! {
     KeyIssued "key.issued",
     KeyRevoked "key.revoked",
     CrashGroupChanged "crash_group.changed",
+    CrashReportsRequeued "crash_reports.requeued",
     OrphansRemoved "orphans.removed",
 }
 

@@ -57,7 +57,8 @@ impl ComputerCursor {
     /// Parses the text that `Display` writes; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let (guid, name) = text.split_once('.')?;
+        // No stored text has U+0000 (decision R9).
+        let (guid, name) = text.split_once('.').filter(|(_, name)| !name.contains('\0'))?;
         Some(Self { guid: ComputerGuid::from(parse_guid(guid)?), name: name.to_owned() })
     }
 }
@@ -99,7 +100,7 @@ mod tests {
             let cursor = ComputerCursor { name: name.to_owned(), guid: ComputerGuid::from(numbered(7)) };
             assert_eq!(ComputerCursor::parse(&cursor.to_string()), Some(cursor));
         }
-        for text in ["", ".", "RIP", "1.RIP"] {
+        for text in ["", ".", "RIP", "1.RIP", "00000000-0000-0000-0000-000000000007.a\0"] {
             assert_eq!(ComputerCursor::parse(text), None, "{text}");
         }
     }

@@ -5,10 +5,10 @@ mod tests;
 
 use super::{CrashAnalysis, CrashAnalysisRepository, DumpAnalysis, PendingReport, Recorded, Requeue};
 use crate::blob::{BlobStore, ByteStream};
-use crate::call_stack::{MAX_TEXT, decode, parse};
+use crate::call_stack::{MAX_TEXT, decode};
 use crate::clock::Clock;
 use crate::crash_report::{CrashPart, PartRole, StoredCrashReport};
-use crate::crash_signature::{ALGORITHM, Signature, SignedFrame, sign};
+use crate::crash_signature::{ALGORITHM, Signature, SignedFrame, sign_text};
 use crate::error::{StoreError, error_chain};
 use crate::minidump::{self, DumpFacts, DumpReader, DumpSource, UnreadDump};
 use futures_util::TryStreamExt;
@@ -195,5 +195,5 @@ pub async fn read_signature(mut content: ByteStream, dump: Option<&SignedFrame>)
             break;
         }
     }
-    Ok(sign(&parse(&decode(&bytes)), dump))
+    Ok(sign_text(decode(&bytes), dump.cloned()).await?.1)
 }

@@ -6,10 +6,10 @@ mod tests;
 use super::archive::{ArchivedReport, CrashReportArchive, ReportCursor, ReportFilter};
 use super::{CrashPart, PartRole, StoredCrashReport};
 use crate::blob::{BlobStore, ByteStream};
-use crate::call_stack::{MAX_TEXT, decode, parse};
+use crate::call_stack::{MAX_TEXT, decode};
 use crate::caller::OrganizationId;
 use crate::crash_analysis::{AnalyzedReport, CrashAnalysisRepository};
-use crate::crash_signature::{Signature, sign};
+use crate::crash_signature::{Signature, sign_text};
 use crate::error::StoreError;
 use crate::guid::CrashReportId;
 use crate::inspection::{InspectedLogEntry, InspectionRepository};
@@ -129,7 +129,13 @@ impl CrashReportReader {
         let dump = analyzed.as_ref().and_then(|analyzed| analyzed.analysis.dump.as_ref());
         let frame = dump.and_then(|dump| dump.facts.as_ref().ok()).map(DumpFacts::signed_frame);
         let text = self.text(&report, PartRole::CallStack).await?;
-        let call_stack = text.map(|text| ReadCallStack { signature: sign(&parse(&text.text), frame.as_ref()), text });
+        let call_stack = match text {
+            None => None,
+            Some(PartText { text, is_cut }) => {
+                let (text, signature) = sign_text(text, frame).await?;
+                Some(ReadCallStack { text: PartText { text, is_cut }, signature })
+            }
+        };
         let organization = self.organizations.names().await?.remove(&organization_id).unwrap_or_default();
         Ok(FoundReport { organization, organization_id, report, analyzed, call_stack })
     }

@@ -141,7 +141,7 @@ async fn a_temporary_failure_is_retried_and_then_stored_as_the_reason() {
     for _ in 1..MAX_ATTEMPTS {
         assert_eq!(service.round().await.unwrap().postponed, 1);
         assert_eq!(service.round().await.unwrap(), Progress::default(), "it is taken for a while");
-        scene.clock.advance(TAKEN_FOR);
+        scene.clock.advance(LEASE);
     }
     assert_eq!(service.round().await.unwrap().analyzed, 1);
     let found = CrashAnalysisRepository::find(&scene.store, &[report.id]).await.unwrap().remove(0);

@@ -136,7 +136,7 @@ async fn a_change_without_a_version_is_tried_again_until_it_succeeds() {
     let mut groups = MockCrashGroupRepository::new();
     let found = details.clone();
     groups.expect_find().returning(move |_, _| Ok(Some(found.clone())));
-    groups.expect_set_state().times(TRIES).returning(|_, _, _, _, _, _| Ok(false));
+    groups.expect_set_state().times(MAX_ATTEMPTS).returning(|_, _, _, _, _, _| Ok(false));
     let organizations = Arc::new(OrganizationList::new(Arc::new(scene.store.clone())));
     let service = CrashGroupService::new(Arc::new(groups), organizations, Arc::new(FixedClock::default()));
     let change = service.change(&root(), details.group.id, StateChange::Acknowledge, None).await;
