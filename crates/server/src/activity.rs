@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(last_seen(&store, acme).await, Some(at(1)));
         store.set_failing(true);
         recorder.admitted(&caller, None, at(2));
-        tokio::time::sleep(ROUND * 2).await;
+        tokio::time::sleep(INTERVAL * 2).await;
         store.set_failing(false);
         task.abort();
         finish(&recorder, &store).await;

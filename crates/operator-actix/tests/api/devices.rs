@@ -14,7 +14,7 @@ async fn names(world: &World, query: &str) -> Vec<String> {
 async fn a_device_has_its_status_with_its_age_and_its_inks() {
     // Decision I3.
     let world = World::new().await;
-    world.clock.advance(std::time::Duration::from_secs(60));
+    world.clock.advance(std::time::Duration::from_mins(1));
     let path = format!("/devices/{}", acme_records().device);
     let device = world.get(&path, Who::AdminOfAcme).await.body;
     assert_eq!(

@@ -403,7 +403,7 @@ impl World {
     /// The status of a change with a body of which nothing arrives.
     pub(crate) async fn stall(&self, path: &str, who: Who) -> StatusCode {
         let app = App::new().app_data(Data::new(http_settings(&self.clock))).configure(|config| {
-            operator_actix::configure(config, &self.services, &Settings { base_path: String::new() })
+            operator_actix::configure(config, &self.services, &Settings { base_path: String::new() });
         });
         let app = init_service(app).await;
         let mut request = TestRequest::patch().uri(&format!("/api/operator/v1{path}"));
