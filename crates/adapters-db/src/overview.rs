@@ -10,6 +10,7 @@ use domain::caller::OrganizationId;
 use domain::crash_group::GroupState;
 use domain::error::StoreError;
 use domain::overview::{HourFigure, OverviewRepository, ReasonFigure, UnsettledGroups};
+use domain::resource::Domain;
 use domain::timestamp::Timestamp;
 use moka::future::Cache;
 use sea_orm::sea_query::{Expr, ExprTrait, Query};
@@ -193,10 +194,11 @@ fn intervals(organization: Option<OrganizationId>, from: i64, to: i64) -> Select
         .group_by(Expr::col("interval"))
 }
 
-/// Counts the resources of which a registered computer has an outdated content. The inner query reads the few different
+/// Counts the resources of which a registered computer has an outdated content and which its clients may see. The inner query reads the few different
 /// contents of each resource from an index; computers are looked up for outdated contents only. This is SQL text, since
 /// the query builder can't refer to columns of a derived table.
 fn outdated(db: &Connections, organization: Option<i64>) -> Statement {
+    let public = Domain::Public.as_str();
     let of_organization = if organization.is_some() { "AND computer.organization_id = $1" } else { "" };
     let sql = format!(
         "SELECT count(*) AS number FROM (
@@ -209,7 +211,9 @@ fn outdated(db: &Connections, organization: Option<i64>) -> Statement {
                 WHERE computer_fetch.organization_id = content.organization_id
                     AND computer_fetch.resource_guid = content.resource_guid
                     AND computer_fetch.checksum = content.checksum
-                    AND computer.retired_at IS NULL {of_organization})
+                    AND computer.retired_at IS NULL {of_organization}
+                    AND (computer.organization_id = content.organization_id OR resource.domain = '{public}'
+                        AND content.organization_id IN (SELECT id FROM organization WHERE publisher)))
         ) AS outdated"
     );
     db.statement(&sql, organization.map(Value::from))

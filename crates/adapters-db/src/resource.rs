@@ -25,8 +25,8 @@ use lookups::ResourceLookups;
 use row::new_row;
 use sea_orm::sea_query::{Expr, ExprTrait, InsertStatement, OnConflict};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, JoinType, ModelTrait, QueryFilter,
-    QueryOrder, QuerySelect, QueryTrait, RelationTrait, Select,
+    ColumnTrait, Condition, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, JoinType, ModelTrait,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, RelationTrait, Select,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -138,6 +138,19 @@ fn published(guid: ResourceGuid) -> Select<resource::Entity> {
         .order_by_desc(resource::Column::ModifiedAt)
         .order_by_asc(resource::Column::OrganizationId)
         .limit(1)
+}
+
+/// The condition that clients of `organization` may see a resource: their own, or one that a publisher publishes
+/// (decision T15).
+pub(crate) fn is_visible_to(organization: OrganizationId) -> Condition {
+    use resource::Column;
+    let publishers = organization::Entity::find()
+        .select_only()
+        .column(organization::Column::Id)
+        .filter(organization::Column::Publisher.eq(true));
+    let is_published =
+        Column::Domain.eq(Domain::Public.as_str()).and(Column::OrganizationId.in_subquery(publishers.into_query()));
+    Condition::any().add(Column::OrganizationId.eq(organization.0)).add(is_published)
 }
 
 /// The resources of all organizations with this GUID.

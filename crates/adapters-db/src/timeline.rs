@@ -5,6 +5,7 @@ use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::device_history::change;
 use crate::entity::{computer, computer_fetch, crash_report, device, device_history, log_entry, refusal, resource};
+use crate::resource::is_visible_to;
 use crate::text_head::is_text;
 use async_trait::async_trait;
 use domain::activity::ResourceKey;
@@ -48,7 +49,7 @@ impl SqlTimelineRepository {
         let mut events = self.read(log_entries_of_computer(organization, &computer, page), LogRow::event).await?;
         events.extend(self.read(crash_reports(organization, guid, page), |row: CrashRow| Ok(row.event())).await?);
         events.extend(self.read(refusals(guid, page), |row: RefusalRow| Ok(row.event())).await?);
-        events.extend(self.read(fetches(guid, page), FetchRow::event).await?);
+        events.extend(self.read(fetches(organization, guid, page), FetchRow::event).await?);
         Ok(events)
     }
 
@@ -266,7 +267,7 @@ struct FetchRow {
     resource_guid: Uuid,
     fetched_at: i64,
     checksum: String,
-    /// The name of the resource; `None` if it was deleted.
+    /// The name of the resource; `None` if it was deleted or the organization may not see it.
     name: Option<String>,
 }
 
@@ -279,13 +280,14 @@ impl FetchRow {
     }
 }
 
-fn fetches(computer: ComputerGuid, page: Page) -> Select<computer_fetch::Entity> {
+fn fetches(organization: OrganizationId, computer: ComputerGuid, page: Page) -> Select<computer_fetch::Entity> {
     use computer_fetch::Column;
+    let resource = computer_fetch::Relation::Resource.def().on_condition(move |_, _| is_visible_to(organization));
     let select = computer_fetch::Entity::find()
         .select_only()
         .columns([Column::OrganizationId, Column::ResourceGuid, Column::FetchedAt, Column::Checksum])
         .column(resource::Column::Name)
-        .join(JoinType::LeftJoin, computer_fetch::Relation::Resource.def())
+        .join(JoinType::LeftJoin, resource)
         .filter(Column::ComputerGuid.eq(computer.as_uuid()));
     newest(select, Kind::Fetch, Column::FetchedAt, &[Column::OrganizationId, Column::ResourceGuid], page)
 }
@@ -400,7 +402,7 @@ mod tests {
                 ] {
                     engine.assert_uses(index, statement).await;
                 }
-                let plan = engine.plan(fetches(guid.into(), page).build(backend)).await;
+                let plan = engine.plan(fetches(acme, guid.into(), page).build(backend)).await;
                 assert!(plan.contains("computer_fetch_by_time"), "{}:\n{plan}", engine.name);
                 assert!(!plan.contains("Sort") && !plan.contains("TEMP B-TREE"), "{}:\n{plan}", engine.name);
             }

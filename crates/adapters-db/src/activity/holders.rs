@@ -5,6 +5,7 @@ use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::entity::{computer, computer_fetch, resource, user_account, user_fetch, user_seen};
 use crate::page::{BUDGET, Pace, PageRow, Pages};
+use crate::resource::is_visible_to;
 use domain::activity::{ComputerFetch, Fetch, OutdatedResource, ResourceKey, UserActivity, UserFetch};
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -274,7 +275,7 @@ pub(super) fn outdated(
     rows.and_then(move |row| ready(found(row))).boxed()
 }
 
-/// A page of outdated resources; empty for a computer of another organization.
+/// A page of outdated resources that the organization's clients may see; empty for a computer of another organization.
 fn outdated_page(
     backend: DbBackend,
     organization: OrganizationId,
@@ -296,6 +297,7 @@ fn outdated_page(
         .column_as(resource::Column::Checksum, "stored_checksum")
         .column(resource::Column::ModifiedAt)
         .join(JoinType::InnerJoin, computer_fetch::Relation::Resource.def())
+        .filter(is_visible_to(organization))
         .filter(Column::ComputerGuid.in_subquery(owned.into_query()))
         .filter(Column::Checksum.into_expr().ne(resource::Column::Checksum.into_expr()))
         .apply_if(after, |select, (organization, guid)| {

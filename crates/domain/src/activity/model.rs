@@ -65,6 +65,14 @@ pub enum Holder {
 }
 
 impl Holder {
+    /// The organization of the computer or user.
+    #[must_use]
+    pub fn organization(&self) -> OrganizationId {
+        match self {
+            Self::Computer(organization, _) | Self::User { organization, .. } => *organization,
+        }
+    }
+
     /// Returns the computer of a caller, else its user; `None` without either.
     #[must_use]
     pub fn of(caller: &Caller) -> Option<Self> {

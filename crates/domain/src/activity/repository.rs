@@ -43,7 +43,8 @@ pub trait ActivityRepository: Send + Sync + 'static {
     ) -> BoxStream<'static, Result<UserFetch, StoreError>>;
 
     /// The resources of which a computer of the organization has an outdated content, by the number of the resource's
-    /// organization, then GUID. Deleted resources are left out.
+    /// organization, then GUID. Deleted resources are left out. A resource of another organization MUST be left out
+    /// unless a publisher publishes it now (decisions P8 and T15).
     fn outdated_resources(
         &self,
         organization: OrganizationId,

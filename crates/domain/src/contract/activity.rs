@@ -10,8 +10,9 @@ use crate::checksum::Sha1Checksum;
 use crate::error::StoreError;
 use crate::fleet::{Computer, FleetOrganization};
 use crate::guid::ComputerGuid;
-use crate::resource::{NewResource, Preconditions, StoredContent};
-use crate::testing::{a_blob_key, a_resource, acme_records, at, numbered, resource_guid, zenith_records};
+use crate::resource::{Domain, NewResource, Preconditions, StoredContent};
+use crate::testing::{ZENITH, a_blob_key, a_resource, acme_records, at, numbered, resource_guid, zenith_records};
+use crate::timeline::{EventId, Subject, TimelineDetails, TimelineEvent};
 use futures_util::TryStreamExt;
 use futures_util::future::try_join_all;
 
@@ -153,6 +154,84 @@ pub async fn a_computer_shows_its_outdated_resources(stores: &Stores) -> Kept {
     };
     assert_eq!(outdated().await?, [expected]);
     Ok(())
+}
+
+/// Decisions P8 and T15: a resource that is no longer published isn't shown to other organizations.
+pub async fn an_unpublished_resource_is_hidden_from_other_organizations(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    for withdrawal in Withdrawal::ALL {
+        let number = withdrawal.number();
+        let public = NewResource { domain: Some(Domain::Public), ..a_resource(number) };
+        stores.resources.store(zenith, public, at(0)).await?;
+        let key = ResourceKey { organization: zenith, guid: resource_guid(number) };
+        let (of_acme, of_zenith) = (acme_records().computer, zenith_records().computer);
+        let fetches = [(Holder::Computer(acme, of_acme), key), (Holder::Computer(zenith, of_zenith), key)]
+            .map(|of| (of, fetch(5, 1)));
+        stores.activity.store_fetches(&fetches).await?;
+        let seen = async |organization, computer| -> Result<(bool, bool), StoreError> {
+            let outdated = stores.activity.outdated_resources(organization, computer);
+            let outdated: Vec<_> = outdated.try_collect().await?;
+            let events = stores.timeline.page(organization, Subject::Computer(computer), None, 100).await?;
+            let is_named =
+                |event: &TimelineEvent| matches!(&event.details, TimelineDetails::Fetch { name: Some(_), .. });
+            let mut of_resource = events.iter().filter(|event| event.cursor.id == EventId::Fetch(key));
+            Ok((outdated.iter().any(|one| one.resource == key), of_resource.any(is_named)))
+        };
+        assert_eq!(seen(acme, of_acme).await?, (true, true), "{withdrawal:?}");
+        withdrawal.apply(stores, zenith).await?;
+        assert_eq!(seen(acme, of_acme).await?, (false, false), "{withdrawal:?}");
+        assert_eq!(seen(zenith, of_zenith).await?, (true, true), "its own, {withdrawal:?}");
+        let events = stores.timeline.page(acme, Subject::Computer(of_acme), None, 100).await?;
+        assert!(events.iter().any(|event| event.cursor.id == EventId::Fetch(key)), "the fetch stays");
+    }
+    Ok(())
+}
+
+/// How a resource of a publisher ceases to be published.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Withdrawal {
+    Private,
+    DeletedAndAdded,
+    NoPublisher,
+}
+
+impl Withdrawal {
+    /// The last one concerns all resources of the organization.
+    pub(super) const ALL: [Self; 3] = [Self::Private, Self::DeletedAndAdded, Self::NoPublisher];
+
+    /// The number of its resource.
+    pub(super) fn number(self) -> u128 {
+        match self {
+            Self::Private => 1,
+            Self::DeletedAndAdded => 2,
+            Self::NoPublisher => 3,
+        }
+    }
+
+    pub(super) async fn apply(self, stores: &Stores, owner: OrganizationId) -> Kept {
+        let private = NewResource {
+            domain: Some(Domain::Private),
+            modified: at(61),
+            content: StoredContent { key: a_blob_key(self.number() + 100), size: 16 },
+            ..a_resource(self.number())
+        };
+        match self {
+            Self::Private => stores.resources.store(owner, private, at(61)).await.map(drop)?,
+            Self::DeletedAndAdded => {
+                stores.resources.delete(owner, private.guid, Preconditions::None, at(61)).await?;
+                stores.resources.store(owner, private, at(61)).await?;
+            }
+            Self::NoPublisher => {
+                let withdrawn = FleetOrganization {
+                    name: ZENITH.to_owned(),
+                    publisher: Some(false),
+                    ..FleetOrganization::default()
+                };
+                register(stores, withdrawn).await?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// More than a page holds, and more than one statement stores.

@@ -288,6 +288,7 @@ macro_rules! store_contract {
                     requests_of_unknown_users_are_left_out,
                     a_resource_shows_who_has_which_content,
                     a_computer_shows_its_outdated_resources,
+                    an_unpublished_resource_is_hidden_from_other_organizations,
                     fetches_of_thousands_of_computers_are_whole_and_in_order,
                 }
                 timeline {
@@ -337,6 +338,7 @@ macro_rules! store_contract {
                     refusals_are_counted_by_reason,
                     log_entries_are_counted_by_hour,
                     resources_that_are_outdated_on_computers_are_counted,
+                    unpublished_resources_of_other_organizations_are_not_counted,
                 }
                 operator {
                     an_operator_is_found_by_name_without_case,

@@ -1,5 +1,6 @@
 //! [`crate::overview::OverviewRepository`].
 
+use super::activity::Withdrawal;
 use super::crash_group::change;
 use super::scene::two_organizations;
 use super::{Kept, Stores};
@@ -11,7 +12,10 @@ use crate::crash_group::StateChange;
 use crate::log_entry::NewLogEntry;
 use crate::overview::ReasonFigure;
 use crate::refusal::{NewRefusal, Owner};
-use crate::testing::{a_crash_report, a_log_entry, a_refusal, a_resource, acme_records, at, zenith_records};
+use crate::resource::{Domain, NewResource};
+use crate::testing::{
+    a_crash_report, a_log_entry, a_refusal, a_resource, acme_records, at, resource_guid, zenith_records,
+};
 
 /// Groups that an operator acknowledged or resolved don't count.
 pub async fn new_and_regressed_groups_are_counted_with_the_last_of_them(stores: &Stores) -> Kept {
@@ -99,10 +103,10 @@ pub async fn resources_that_are_outdated_on_computers_are_counted(stores: &Store
     let old = Sha1Checksum::of(b"old");
     let mut fetches = Vec::new();
     for number in 1..=3 {
-        let resource = a_resource(number);
+        let resource = NewResource { domain: Some(Domain::Public), ..a_resource(number) };
         let (guid, current) = (resource.guid, resource.checksum);
-        stores.resources.store(acme, resource, at(0)).await?;
-        let key = ResourceKey { organization: acme, guid };
+        stores.resources.store(zenith, resource, at(0)).await?;
+        let key = ResourceKey { organization: zenith, guid };
         let of_acme = Holder::Computer(acme, acme_records().computer);
         let of_zenith = Holder::Computer(zenith, zenith_records().computer);
         let fetch = |is_old| Fetch { at: at(1), checksum: if is_old { old } else { current } };
@@ -113,5 +117,27 @@ pub async fn resources_that_are_outdated_on_computers_are_counted(stores: &Store
     assert_eq!(stores.overview.outdated_resources(None).await?, 2);
     assert_eq!(stores.overview.outdated_resources(Some(zenith)).await?, 1);
     assert_eq!(stores.overview.outdated_resources(Some(OrganizationId(acme.0 + zenith.0 + 1))).await?, 0);
+    Ok(())
+}
+
+/// Decisions P8 and T15. The count may be a minute old, so it is asked for once, after the resources were withdrawn.
+pub async fn unpublished_resources_of_other_organizations_are_not_counted(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let fetch = Fetch { at: at(1), checksum: Sha1Checksum::of(b"old") };
+    let mut fetches = Vec::new();
+    // The third one stays published.
+    for number in 1..=3 {
+        let public = NewResource { domain: Some(Domain::Public), ..a_resource(number) };
+        stores.resources.store(zenith, public, at(0)).await?;
+        let key = ResourceKey { organization: zenith, guid: resource_guid(number) };
+        fetches.push(((Holder::Computer(acme, acme_records().computer), key), fetch));
+    }
+    stores.activity.store_fetches(&fetches).await?;
+    for withdrawal in [Withdrawal::Private, Withdrawal::DeletedAndAdded] {
+        withdrawal.apply(stores, zenith).await?;
+    }
+    assert_eq!(stores.overview.outdated_resources(Some(acme)).await?, 1);
+    Withdrawal::NoPublisher.apply(stores, zenith).await?;
+    assert_eq!(stores.overview.outdated_resources(None).await?, 0);
     Ok(())
 }

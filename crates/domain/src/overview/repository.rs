@@ -37,6 +37,7 @@ pub trait OverviewRepository: Send + Sync + 'static {
     ) -> Result<Vec<HourFigure>, StoreError>;
 
     /// Counts the resources of which a registered computer has an outdated content (decision I9). The count may be a
-    /// minute old. For an organization, the resources on its computers count.
+    /// minute old. For an organization, the resources on its computers count. A resource of another organization than
+    /// the computer's MUST count only while a publisher publishes it (decisions P8 and T15).
     async fn outdated_resources(&self, organization: Option<OrganizationId>) -> Result<u64, StoreError>;
 }

@@ -86,7 +86,7 @@ pub enum TimelineDetails {
     StateChange(StateChange),
     /// The last time at which the computer fetched the resource, or got the response 304.
     Fetch {
-        /// The present name of the resource; `None` if it was deleted.
+        /// The present name of the resource; `None` if it was deleted or the organization may not see it any more.
         name: Option<String>,
         checksum: Sha1Checksum,
     },

@@ -7,6 +7,9 @@ use async_trait::async_trait;
 
 /// Reads the events of computers and devices (decision I12).
 ///
+/// A fetch MUST NOT show the name of a resource of another organization that no publisher publishes any more (decisions
+/// P8 and T15).
+///
 /// A timeline has the log entries that were sent under the present name of the computer, or for the present name of the
 /// device.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]

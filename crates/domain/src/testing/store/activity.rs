@@ -137,7 +137,7 @@ impl ActivityRepository for InMemoryStore {
             let own = state.activity.fetches.iter();
             let own = own.filter(|((holder, _), _)| *holder == Holder::Computer(organization, computer));
             let outdated = |((_, resource), (_, fetch)): (&FetchKey, &(Holder, Fetch))| {
-                let stored = state.resources.get(&(resource.organization, resource.guid))?;
+                let stored = state.visible_resource(organization, *resource)?;
                 let is_outdated = Currency::of(Some(*fetch), stored.checksum) == Currency::Outdated;
                 is_outdated.then(|| OutdatedResource {
                     resource: *resource,

@@ -82,8 +82,8 @@ impl OverviewRepository for InMemoryStore {
             Holder::User { .. } => false,
         };
         let all = state.activity.fetches.iter().filter(|((holder, _), _)| is_counted(holder));
-        let outdated = all.filter(|((_, resource), (_, fetch))| {
-            let stored = state.resources.get(&(resource.organization, resource.guid));
+        let outdated = all.filter(|((holder, resource), (_, fetch))| {
+            let stored = state.visible_resource(holder.organization(), *resource);
             stored.is_some_and(|stored| stored.checksum != fetch.checksum)
         });
         Ok(outdated.map(|((_, resource), _)| (resource.organization, resource.guid)).collect::<BTreeSet<_>>().len()

@@ -1,6 +1,7 @@
 //! The resources in memory.
 
 use super::{InMemoryStore, State};
+use crate::activity::ResourceKey;
 use crate::caller::OrganizationId;
 use crate::error::{StoreError, WriteError};
 use crate::guid::ResourceGuid;
@@ -12,6 +13,18 @@ use crate::timestamp::Timestamp;
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use std::cmp::Reverse;
+
+impl State {
+    fn is_published(&self, resource: &StoredResource) -> bool {
+        resource.domain == Domain::Public && self.fleet.is_publisher(resource.organization)
+    }
+
+    /// The resource if clients of `organization` may see it (decision T15).
+    pub(super) fn visible_resource(&self, organization: OrganizationId, key: ResourceKey) -> Option<&StoredResource> {
+        let stored = self.resources.get(&(key.organization, key.guid))?;
+        (key.organization == organization || self.is_published(stored)).then_some(stored)
+    }
+}
 
 #[async_trait]
 impl ResourceRepository for InMemoryStore {
@@ -77,11 +90,8 @@ impl ResourceRepository for InMemoryStore {
 
     async fn find_published(&self, guid: ResourceGuid) -> Result<Option<StoredResource>, StoreError> {
         let state = self.working()?;
-        let published = state.resources.values().filter(|resource| {
-            resource.guid == guid
-                && resource.domain == Domain::Public
-                && state.fleet.is_publisher(resource.organization)
-        });
+        let published =
+            state.resources.values().filter(|resource| resource.guid == guid && state.is_published(resource));
         Ok(published.min_by_key(|resource| (Reverse(resource.modified), resource.organization)).cloned())
     }
 

@@ -62,7 +62,7 @@ fn of_computer(state: &State, organization: OrganizationId, guid: ComputerGuid) 
     let fetches = state.activity.fetches.iter();
     let fetches = fetches.filter(|((holder, _), _)| *holder == Holder::Computer(organization, guid));
     events.extend(fetches.map(|((_, resource), (_, fetch))| {
-        let stored = state.resources.get(&(resource.organization, resource.guid));
+        let stored = state.visible_resource(organization, *resource);
         let name = stored.map(|stored| stored.meta.name.clone());
         event(fetch.at, EventId::Fetch(*resource), TimelineDetails::Fetch { name, checksum: fetch.checksum })
     }));
