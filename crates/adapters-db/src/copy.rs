@@ -10,9 +10,9 @@ mod tests;
 use crate::connections::Connections;
 use crate::entity::{
     audit_record, computer, computer_fetch, computer_seen, crash_analysis, crash_group, crash_group_tally, crash_part,
-    crash_pending, crash_report, device, device_forecast, device_history, device_status, hardware_hash, job, log_entry,
-    mis_key, operator_account, operator_token, organization, queue, resource, resource_use, user_account, user_fetch,
-    user_seen,
+    crash_pending, crash_report, device, device_forecast, device_history, device_status, former_name, hardware_hash,
+    job, log_entry, mis_key, operator_account, operator_token, organization, queue, resource, resource_use,
+    user_account, user_fetch, user_seen,
 };
 use crate::error::store_error;
 use crate::{Database, page};
@@ -124,6 +124,7 @@ impl<'a> RecordCopy<'a> {
         all += self.table::<computer::Entity>(pass).await?;
         all += self.table::<hardware_hash::Entity>(pass).await?;
         all += self.table::<device::Entity>(pass).await?;
+        all += self.table::<former_name::Entity>(pass).await?;
         all += self.table::<queue::Entity>(pass).await?;
         all += self.table::<job::Entity>(pass).await?;
         all += self.table::<resource_use::Entity>(pass).await?;

@@ -21,6 +21,7 @@ pub(crate) mod device_history;
 pub(crate) mod device_status;
 pub(crate) mod discarded_blob;
 pub(crate) mod fleet_version;
+pub(crate) mod former_name;
 pub(crate) mod hardware_hash;
 pub(crate) mod job;
 pub(crate) mod log_entry;

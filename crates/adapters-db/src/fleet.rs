@@ -5,6 +5,7 @@ mod apply;
 mod batch;
 mod computers;
 mod export;
+mod former_names;
 mod keys;
 mod records;
 mod users;

@@ -3,6 +3,7 @@
 mod activity;
 mod crash_lists;
 mod device_board;
+mod former_names;
 mod history;
 mod initial;
 mod insight;
@@ -25,6 +26,7 @@ impl MigratorTrait for Migrator {
             Box::new(crash_lists::CrashLists),
             Box::new(device_board::DeviceBoard),
             Box::new(resource_catalog::ResourceCatalog),
+            Box::new(former_names::FormerNames),
         ]
     }
 }

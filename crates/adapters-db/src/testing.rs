@@ -36,6 +36,7 @@ const FLEET: &[&str] = &[
         VALUES ({guid}, 7, 'RIP', 'SN', 'sn', 3)",
     "INSERT INTO hardware_hash (digest, computer_guid) VALUES ({bytes}, {guid})",
     "INSERT INTO device (guid, organization_id, name) VALUES ({guid}, 7, 'Latex')",
+    "INSERT INTO former_name (kind, record_guid, number, name_folded) VALUES ('device', {guid}, 1, 'designjet')",
     "INSERT INTO queue (guid, organization_id, name, device_guid) VALUES ({guid}, 7, 'Banner', {guid})",
     "INSERT INTO job (guid, organization_id, name, queue_guid) VALUES ({guid}, 7, 'Order', {guid})",
     "INSERT INTO resource_use (kind, record_guid, resource_guid, organization_id) VALUES ('job', {guid}, {guid}, 7)",

@@ -4,7 +4,10 @@
 use crate::connections::Connections;
 use crate::convert::Owner;
 use crate::device_history::change;
-use crate::entity::{computer, computer_fetch, crash_report, device, device_history, log_entry, refusal, resource};
+use crate::entity::{
+    computer, computer_fetch, crash_report, device, device_history, former_name, log_entry, refusal, resource,
+};
+use crate::fleet::Record;
 use crate::resource::is_visible_to;
 use crate::text_head::is_text;
 use async_trait::async_trait;
@@ -14,7 +17,9 @@ use domain::error::StoreError;
 use domain::guid::{ComputerGuid, CrashReportId, DeviceGuid, ResourceGuid};
 use domain::log_entry::LogType;
 use domain::text::Folded;
-use domain::timeline::{EventId, Subject, TimelineCursor, TimelineDetails, TimelineEvent, TimelineRepository};
+use domain::timeline::{
+    EventId, FORMER_NAMES, Subject, TimelineCursor, TimelineDetails, TimelineEvent, TimelineRepository,
+};
 use domain::timestamp::Timestamp;
 use sea_orm::sea_query::{Expr, ExprTrait};
 use sea_orm::{
@@ -22,6 +27,7 @@ use sea_orm::{
     Value,
 };
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -46,7 +52,11 @@ impl SqlTimelineRepository {
         let Some(computer) = self.db.read(computer.one(&self.db.reads)).await? else {
             return Ok(Vec::new());
         };
-        let mut events = self.read(log_entries_of_computer(organization, &computer, page), LogRow::event).await?;
+        let mut events = Vec::new();
+        for name in self.names_of(&computer).await? {
+            let entries = log_entries_of_computer(organization, guid, &name, page);
+            events.extend(self.read(entries, LogRow::event).await?);
+        }
         events.extend(self.read(crash_reports(organization, guid, page), |row: CrashRow| Ok(row.event())).await?);
         events.extend(self.read(refusals(guid, page), |row: RefusalRow| Ok(row.event())).await?);
         events.extend(self.read(fetches(organization, guid, page), FetchRow::event).await?);
@@ -64,9 +74,21 @@ impl SqlTimelineRepository {
         let Some(device) = self.db.read(device.one(&self.db.reads)).await? else {
             return Ok(Vec::new());
         };
-        let mut events = self.read(log_entries_of_device(organization, &device, page), LogRow::event).await?;
+        let mut events = Vec::new();
+        for name in self.names_of(&device).await? {
+            let entries = log_entries_of_device(organization, guid, &name, page);
+            events.extend(self.read(entries, LogRow::event).await?);
+        }
         events.extend(self.read(changes(organization, guid, page), ChangeRow::event).await?);
         Ok(events)
+    }
+
+    /// The present name of a record and its former names, folded, each once.
+    async fn names_of<R: Record>(&self, record: &R) -> Result<BTreeSet<String>, StoreError> {
+        let former = former_names(R::WORD, record.guid()).into_tuple::<String>().all(&self.db.reads);
+        let mut names: BTreeSet<String> = self.db.read(former).await?.into_iter().collect();
+        names.insert(Folded::of(record.name()).into_string());
+        Ok(names)
     }
 
     async fn read<E: EntityTrait, Row: FromQueryResult + Send + Sync>(
@@ -188,26 +210,40 @@ fn log_entries(organization: OrganizationId, page: Page) -> Select<log_entry::En
     newest(select, Kind::LogEntry, Column::ReceivedAt, &[Column::Id], page)
 }
 
-/// The entries are found by the name of the computer: an index by GUID would make each insert of an entry slower.
-fn log_entries_of_computer(
-    organization: OrganizationId,
-    computer: &computer::Model,
-    page: Page,
-) -> Select<log_entry::Entity> {
-    log_entries(organization, page)
-        .filter(is_text("computer_folded", Folded::of(&computer.name).as_str()))
-        .filter(log_entry::Column::ComputerGuid.eq(computer.guid))
+/// The last former names of a computer or device, folded.
+fn former_names(kind: &str, guid: Uuid) -> Select<former_name::Entity> {
+    former_name::Entity::find()
+        .select_only()
+        .column(former_name::Column::NameFolded)
+        .filter(former_name::Column::Kind.eq(kind))
+        .filter(former_name::Column::RecordGuid.eq(guid))
+        .order_by_desc(former_name::Column::Number)
+        .limit(FORMER_NAMES as u64)
 }
 
-/// The entries are found by the name of the device, which is their source (decision L4).
-fn log_entries_of_device(
+/// The entries that were received under one name of the computer. An index by GUID would make each insert of an entry
+/// slower.
+fn log_entries_of_computer(
     organization: OrganizationId,
-    device: &device::Model,
+    guid: ComputerGuid,
+    name: &str,
     page: Page,
 ) -> Select<log_entry::Entity> {
     log_entries(organization, page)
-        .filter(is_text("source_folded", Folded::of(&device.name).as_str()))
-        .filter(log_entry::Column::DeviceGuid.eq(device.guid))
+        .filter(is_text("computer_folded", name))
+        .filter(log_entry::Column::ComputerGuid.eq(guid.as_uuid()))
+}
+
+/// The entries that were received under one name of the device, which is their source (decision L4).
+fn log_entries_of_device(
+    organization: OrganizationId,
+    guid: DeviceGuid,
+    name: &str,
+    page: Page,
+) -> Select<log_entry::Entity> {
+    log_entries(organization, page)
+        .filter(is_text("source_folded", name))
+        .filter(log_entry::Column::DeviceGuid.eq(guid.as_uuid()))
 }
 
 #[derive(FromQueryResult)]
@@ -372,16 +408,6 @@ mod tests {
             }
             engine.run("ANALYZE").await;
             let (backend, acme) = (engine.db().backend, OrganizationId(1));
-            let computer = computer::Model {
-                guid,
-                organization_id: 1,
-                name: "RIP 7".to_owned(),
-                serial_number: None,
-                serial_folded: None,
-                user_id: None,
-                retired_at: None,
-            };
-            let device = device::Model { guid, organization_id: 1, name: "Source 7".to_owned(), retired_at: None };
             let key = ResourceKey { organization: acme, guid: guid.into() };
             let ids = [
                 EventId::StateChange,
@@ -394,8 +420,8 @@ mod tests {
             for before in [None].into_iter().chain(cursors) {
                 let page = Page { before, limit: 50 };
                 for (index, statement) in [
-                    ("log_entry_by_computer", log_entries_of_computer(acme, &computer, page).build(backend)),
-                    ("log_entry_by_source", log_entries_of_device(acme, &device, page).build(backend)),
+                    ("log_entry_by_computer", log_entries_of_computer(acme, guid.into(), "rip 7", page).build(backend)),
+                    ("log_entry_by_source", log_entries_of_device(acme, guid.into(), "source 7", page).build(backend)),
                     ("crash_report_of_computer", crash_reports(acme, guid.into(), page).build(backend)),
                     ("refusal_of_computer", refusals(guid.into(), page).build(backend)),
                     ("device_history_changes", changes(acme, guid.into(), page).build(backend)),

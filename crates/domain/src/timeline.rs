@@ -4,7 +4,7 @@ mod model;
 mod repository;
 
 pub use model::{EventId, Subject, TimelineCursor, TimelineDetails, TimelineEvent};
-pub use repository::TimelineRepository;
+pub use repository::{FORMER_NAMES, TimelineRepository};
 
 #[cfg(any(test, feature = "test-support"))]
 pub use repository::MockTimelineRepository;

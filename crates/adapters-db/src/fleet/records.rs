@@ -1,9 +1,11 @@
 //! Computers, devices, queues and jobs: registered by GUID, each GUID once in all organizations.
 
 use super::batch::{find_in, put};
+use super::former_names;
 use crate::entity::{computer, device, job, organization, queue};
 use crate::error::FleetChangeError;
 use domain::fleet::{FleetConflict, FleetRecord};
+use domain::text::Folded;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ActiveModelBehavior, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, ModelTrait, QueryFilter,
@@ -17,6 +19,8 @@ pub(crate) trait Record:
 {
     /// The name of the kind of record, such as `computer`.
     const WORD: &'static str;
+    /// Whether its log entries are found by its former names.
+    const HAS_TIMELINE: bool;
     const GUID: <Self::Entity as EntityTrait>::Column;
     const NAME: <Self::Entity as EntityTrait>::Column;
     const ORGANIZATION: <Self::Entity as EntityTrait>::Column;
@@ -49,9 +53,10 @@ pub(crate) trait Record:
 }
 
 macro_rules! records {
-    ($($module:ident: $word:literal, $record:ident, changes [$($column:ident),*], new [$($field:ident),*];)+) => {$(
+    ($($module:ident: $word:literal, $record:ident, timeline $has_timeline:literal, changes [$($column:ident),*], new [$($field:ident),*];)+) => {$(
         impl Record for $module::Model {
             const WORD: &'static str = $word;
+            const HAS_TIMELINE: bool = $has_timeline;
             const GUID: $module::Column = $module::Column::Guid;
             const NAME: $module::Column = $module::Column::Name;
             const ORGANIZATION: $module::Column = $module::Column::OrganizationId;
@@ -87,10 +92,10 @@ macro_rules! records {
 }
 
 records! {
-    computer: "computer", Computer, changes [Name, SerialNumber, SerialFolded, UserId], new [serial_number, serial_folded, user_id];
-    device: "device", Device, changes [Name], new [];
-    queue: "queue", Queue, changes [Name, DeviceGuid], new [device_guid];
-    job: "job", Job, changes [Name, QueueGuid], new [queue_guid];
+    computer: "computer", Computer, timeline true, changes [Name, SerialNumber, SerialFolded, UserId], new [serial_number, serial_folded, user_id];
+    device: "device", Device, timeline true, changes [Name], new [];
+    queue: "queue", Queue, timeline false, changes [Name, DeviceGuid], new [device_guid];
+    job: "job", Job, timeline false, changes [Name, QueueGuid], new [queue_guid];
 }
 
 /// How conflicts name a record.
@@ -149,10 +154,12 @@ where
         .update_columns(E::Model::CHANGED.iter().copied())
         .action_and_where(is_own)
         .to_owned();
+    let renamed = former_names_of(&registered, &changed);
     let guids: Vec<Uuid> = changed.keys().copied().collect();
     let rows: Vec<E::ActiveModel> = changed.into_values().map(IntoActiveModel::into_active_model).collect();
     let written: HashSet<Uuid> = put(db, &rows, &on_conflict, E::Model::GUID).await?;
     let Some(guid) = guids.into_iter().find(|guid| !written.contains(guid)) else {
+        former_names::store(db, E::Model::WORD, renamed).await?;
         return Ok(retired);
     };
     // Another process has registered it in the meantime.
@@ -160,6 +167,15 @@ where
         Some(other) => Err(other_organization(db, &other).await?),
         None => Err(DbErr::RecordNotInserted.into()),
     }
+}
+
+/// The folded former names of records that have a timeline and another name now.
+fn former_names_of<M: Record>(registered: &HashMap<Uuid, M>, changed: &BTreeMap<Uuid, M>) -> BTreeMap<Uuid, String> {
+    let renamed = changed.iter().filter(|_| M::HAS_TIMELINE).filter_map(|(guid, row)| {
+        let former = Folded::of(registered.get(guid)?.name());
+        (former != Folded::of(row.name())).then(|| (*guid, former.into_string()))
+    });
+    renamed.collect()
 }
 
 /// That another organization has registered the record.

@@ -295,6 +295,7 @@ macro_rules! store_contract {
                     all_kinds_of_events_are_in_one_order,
                     pages_follow_each_other_by_cursor,
                     only_the_events_of_the_subject_are_listed,
+                    a_renamed_computer_and_device_keep_their_log_entries,
                 }
                 inspection_logs {
                     an_entry_is_shown_with_its_time_of_receipt,

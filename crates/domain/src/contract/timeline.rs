@@ -1,6 +1,6 @@
 //! [`crate::timeline::TimelineRepository`]: decision I12.
 
-use super::scene::two_organizations;
+use super::scene::{register, two_organizations};
 use super::{Kept, Stores};
 use crate::activity::{Fetch, Holder, ResourceKey};
 use crate::caller::OrganizationId;
@@ -9,11 +9,12 @@ use crate::crash_report::NewCrashReport;
 use crate::device_history::StateChange;
 use crate::device_status::{DeviceStatus, Status};
 use crate::error::StoreError;
+use crate::fleet::{Computer, Device, FleetOrganization};
 use crate::guid::{ComputerGuid, DeviceGuid};
 use crate::log_entry::NewLogEntry;
 use crate::refusal::{NewRefusal, Owner};
 use crate::testing::{
-    a_crash_report, a_log_entry, a_refusal, a_resource, a_status, acme_records, at, numbered, resource_guid,
+    ACME, a_crash_report, a_log_entry, a_refusal, a_resource, a_status, acme_records, at, numbered, resource_guid,
 };
 use crate::timeline::{EventId, Subject, TimelineDetails, TimelineEvent};
 
@@ -153,5 +154,44 @@ pub async fn only_the_events_of_the_subject_are_listed(stores: &Stores) -> Kept 
     assert_eq!(after, before);
     let unknown = Subject::Device(DeviceGuid::from(numbered(1)));
     assert_eq!(all(stores, acme, unknown).await?, []);
+    Ok(())
+}
+
+/// Decision I12: entries keep the names of their receipt (ADR 16).
+pub async fn a_renamed_computer_and_device_keep_their_log_entries(stores: &Stores) -> Kept {
+    let (acme, _) = two_organizations(stores).await?;
+    let rename = async |computer: &str, device: &str| {
+        let fleet = FleetOrganization {
+            name: ACME.to_owned(),
+            computers: vec![Computer {
+                guid: acme_records().computer,
+                name: Some(computer.to_owned()),
+                serial_number: None,
+                hardware_hash: None,
+                user: None,
+            }],
+            devices: vec![Device { guid: acme_records().device, name: Some(device.to_owned()) }],
+            ..FleetOrganization::default()
+        };
+        register(stores, fleet).await
+    };
+    let names =
+        [("RIP-01", "Latex 1"), ("RIP-02", "Latex 2"), ("rip-02", "LATEX 2"), ("RIP-03", "L"), ("RIP-01", "Latex 1")];
+    for (seconds, (computer, source)) in (1..).zip(names) {
+        rename(computer, source).await?;
+        let entry = entry(seconds, computer);
+        stores
+            .logs
+            .add(acme, NewLogEntry { computer: computer.to_owned(), source: source.to_owned(), ..entry })
+            .await?;
+    }
+    rename("Other", "Other").await?;
+    for subject in [computer(), device()] {
+        let events = all(stores, acme, subject).await?;
+        let times: Vec<_> = events.iter().map(|event| event.cursor.at).collect();
+        assert_eq!(times, [5, 4, 3, 2, 1].map(at), "{subject:?}");
+        let page = stores.timeline.page(acme, subject, Some(events[1].cursor), 2).await?;
+        assert_eq!(page, events[2..4]);
+    }
     Ok(())
 }

@@ -5,13 +5,16 @@ use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use async_trait::async_trait;
 
+/// The number of former names of a computer or device under which log entries are found.
+pub const FORMER_NAMES: usize = 50;
+
 /// Reads the events of computers and devices (decision I12).
 ///
 /// A fetch MUST NOT show the name of a resource of another organization that no publisher publishes any more (decisions
 /// P8 and T15).
 ///
-/// A timeline has the log entries that were sent under the present name of the computer, or for the present name of the
-/// device.
+/// A timeline has the log entries of the computer or device, also those that were received under a former name. Those
+/// under names before the last [`FORMER_NAMES`] may be left out.
 #[cfg_attr(any(test, feature = "test-support"), mockall::automock)]
 #[async_trait]
 pub trait TimelineRepository: Send + Sync + 'static {

@@ -6,7 +6,7 @@ use crate::caller::OrganizationId;
 use crate::error::StoreError;
 use crate::guid::{ComputerGuid, DeviceGuid};
 use crate::log_entry::NewLogEntry;
-use crate::text::{Folded, cut};
+use crate::text::cut;
 use crate::timeline::{EventId, Subject, TimelineCursor, TimelineDetails, TimelineEvent, TimelineRepository};
 use crate::timestamp::Timestamp;
 use async_trait::async_trait;
@@ -38,13 +38,10 @@ fn event(at: Timestamp, id: EventId, details: TimelineDetails) -> TimelineEvent 
 }
 
 fn of_computer(state: &State, organization: OrganizationId, guid: ComputerGuid) -> Vec<TimelineEvent> {
-    let Some(computer) = state.fleet.computers.get(&guid).filter(|computer| computer.organization == organization)
-    else {
+    if state.fleet.computers.get(&guid).is_none_or(|computer| computer.organization != organization) {
         return Vec::new();
-    };
-    let mut events = logged(state, organization, |entry| {
-        entry.computer_guid == guid && Folded::of(&entry.computer) == Folded::of(&computer.name)
-    });
+    }
+    let mut events = logged(state, organization, |entry| entry.computer_guid == guid);
     let reports = state.crash_reports.iter();
     let reports = reports.filter(|(owner, report)| *owner == organization && report.computer == Some(guid));
     events.extend(reports.map(|(_, report)| {
@@ -70,12 +67,10 @@ fn of_computer(state: &State, organization: OrganizationId, guid: ComputerGuid) 
 }
 
 fn of_device(state: &State, organization: OrganizationId, guid: DeviceGuid) -> Vec<TimelineEvent> {
-    let Some(device) = state.fleet.devices.get(&guid).filter(|device| device.organization == organization) else {
+    if state.fleet.devices.get(&guid).is_none_or(|device| device.organization != organization) {
         return Vec::new();
-    };
-    let mut events = logged(state, organization, |entry| {
-        entry.device_guid == Some(guid) && Folded::of(&entry.source) == Folded::of(&device.name)
-    });
+    }
+    let mut events = logged(state, organization, |entry| entry.device_guid == Some(guid));
     events.extend(
         state
             .changes_of(organization, guid)
