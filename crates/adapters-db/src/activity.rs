@@ -6,8 +6,8 @@ use crate::connections::Connections;
 use crate::entity::{computer_fetch, computer_seen, user_account, user_fetch, user_seen};
 use async_trait::async_trait;
 use domain::activity::{
-    ActivityRepository, ComputerFetch, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, Sender, UserActivity,
-    UserFetch,
+    ActivityRepository, ComputerFetch, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey,
+    SERIAL_NUMBERS_PER_USER, Sender, UserActivity, UserFetch,
 };
 use domain::caller::OrganizationId;
 use domain::error::StoreError;
@@ -19,10 +19,11 @@ use futures_util::stream::BoxStream;
 use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
 use sea_orm::{
     ColumnTrait, Condition, DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, Iterable, PrimaryKeyToColumn,
-    QueryFilter,
+    QueryFilter, QueryOrder, QuerySelect, QueryTrait, Select,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Rows in one statement: a row has at most eight values, and SQLite takes 32,766 values in a statement.
 const ROWS: usize = 500;
@@ -167,7 +168,59 @@ async fn store_fetches(
         }
     }
     upsert::<computer_fetch::Entity>(transaction, computers.into_values(), computer_fetch::Column::FetchedAt).await?;
-    upsert::<user_fetch::Entity>(transaction, users.into_values(), user_fetch::Column::FetchedAt).await
+    let touched: BTreeSet<_> =
+        users.keys().map(|(user, _, organization, guid)| (*user, *organization, *guid)).collect();
+    upsert::<user_fetch::Entity>(transaction, users.into_values(), user_fetch::Column::FetchedAt).await?;
+    remove_excess(transaction, &touched).await
+}
+
+/// A user's id, and the key of a resource.
+type UserResource = (i64, i64, Uuid);
+
+/// Removes the earliest fetches of users who have too many of one resource. Few have; `touched` are those who may.
+async fn remove_excess(transaction: &DatabaseTransaction, touched: &BTreeSet<UserResource>) -> Result<(), DbErr> {
+    use user_fetch::{Column, Entity};
+    if touched.is_empty() {
+        return Ok(());
+    }
+    for (user, organization, guid) in excessive(touched).into_tuple::<UserResource>().all(transaction).await? {
+        let own = Condition::all()
+            .add(Column::UserId.eq(user))
+            .add(Column::OrganizationId.eq(organization))
+            .add(Column::ResourceGuid.eq(guid));
+        let latest = Entity::find()
+            .select_only()
+            .column(Column::SerialFolded)
+            .filter(own.clone())
+            .order_by_desc(Column::FetchedAt)
+            .order_by_desc(Column::SerialFolded)
+            .limit(u64::from(SERIAL_NUMBERS_PER_USER));
+        let excess =
+            Entity::delete_many().filter(own).filter(Column::SerialFolded.not_in_subquery(latest.into_query()));
+        excess.exec(transaction).await?;
+    }
+    Ok(())
+}
+
+/// The users and resources with too many fetches, of all that have a user and a resource of `touched`.
+fn excessive(touched: &BTreeSet<UserResource>) -> Select<user_fetch::Entity> {
+    use user_fetch::{Column, Entity};
+    let users: BTreeSet<_> = touched.iter().map(|(user, _, _)| *user).collect();
+    let organizations: BTreeSet<_> = touched.iter().map(|(_, organization, _)| *organization).collect();
+    let guids: BTreeSet<_> = touched.iter().map(|(_, _, guid)| *guid).collect();
+    Entity::find()
+        .select_only()
+        .columns([Column::UserId, Column::OrganizationId, Column::ResourceGuid])
+        .filter(Column::OrganizationId.is_in(organizations))
+        .filter(Column::ResourceGuid.is_in(guids))
+        .filter(Column::UserId.is_in(users))
+        .group_by(Column::UserId)
+        .group_by(Column::OrganizationId)
+        .group_by(Column::ResourceGuid)
+        .having(Column::SerialFolded.count().gt(i64::from(SERIAL_NUMBERS_PER_USER)))
+        .order_by_asc(Column::UserId)
+        .order_by_asc(Column::OrganizationId)
+        .order_by_asc(Column::ResourceGuid)
 }
 
 /// Upserts rows; a stored row with a later time stays. `rows` are in the order of their keys, so that two processes
@@ -215,4 +268,29 @@ pub(crate) fn last_request(
     application_version: String,
 ) -> LastRequest {
     LastRequest { at: Timestamp::from_micros(seen_at), address, serial_number, application_version }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::engines;
+
+    const FETCHES: &str = "INSERT INTO user_fetch (user_id, serial_folded, organization_id, resource_guid,
+            serial_number, fetched_at, checksum)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 3000)
+        SELECT n % 50, n, 1, {guid}, n, n, '' FROM numbers";
+
+    #[tokio::test]
+    async fn fetches_of_users_are_counted_by_an_index() {
+        for engine in engines().await {
+            let (guid, cast) =
+                if engine.name == "SQLite" { ("randomblob(16)", "n") } else { ("md5(n::text)::uuid", "n::text") };
+            let sql = FETCHES.replace("{guid}", guid).replace("50, n, 1", &format!("50, {cast}, 1"));
+            engine.run(&sql.replace(", n, n, ''", &format!(", {cast}, n, ''"))).await;
+            engine.run("ANALYZE").await;
+            let touched = BTreeSet::from([(1, 1, Uuid::from_u128(1)), (2, 1, Uuid::from_u128(2))]);
+            let plan = engine.plan(excessive(&touched).build(engine.db().backend)).await;
+            assert!(!plan.contains("SCAN ") && !plan.contains("Seq Scan"), "{}:\n{plan}", engine.name);
+        }
+    }
 }

@@ -6,7 +6,8 @@ mod recorder;
 mod repository;
 
 pub use model::{
-    ComputerFetch, Currency, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, Sender, UserActivity, UserFetch,
+    ComputerFetch, Currency, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, SERIAL_NUMBERS_PER_USER,
+    Sender, UserActivity, UserFetch,
 };
 pub use recorder::ActivityRecorder;
 pub use repository::ActivityRepository;

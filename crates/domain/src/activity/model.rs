@@ -6,6 +6,10 @@ use crate::guid::{ComputerGuid, ResourceGuid};
 use crate::text::cut;
 use crate::timestamp::Timestamp;
 
+/// The number of SerialNumbers of one user with which fetches of one resource are stored. A client may send any
+/// SerialNumber.
+pub const SERIAL_NUMBERS_PER_USER: u32 = 100;
+
 /// Characters of a SerialNumber that are kept.
 const MAX_SERIAL_NUMBER: usize = 120;
 

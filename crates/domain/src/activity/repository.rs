@@ -21,7 +21,8 @@ pub trait ActivityRepository: Send + Sync + 'static {
     /// Stores last requests. `requests` has each sender once.
     async fn store_requests(&self, requests: &[(Sender, LastRequest)]) -> Result<(), StoreError>;
 
-    /// Stores fetches. `fetches` has each pair of holder and resource once.
+    /// Stores fetches. `fetches` has each pair of holder and resource once. Of each user and resource, the latest
+    /// [`SERIAL_NUMBERS_PER_USER`](super::SERIAL_NUMBERS_PER_USER) fetches are kept; earlier ones MUST be removed.
     async fn store_fetches(&self, fetches: &[((Holder, ResourceKey), Fetch)]) -> Result<(), StoreError>;
 
     /// The users of an organization, by name, each with its last request.

@@ -3,7 +3,8 @@
 use super::scene::{register, two_organizations};
 use super::{Kept, Stores};
 use crate::activity::{
-    ComputerFetch, Currency, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, Sender, UserActivity, UserFetch,
+    ComputerFetch, Currency, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, SERIAL_NUMBERS_PER_USER,
+    Sender, UserActivity, UserFetch,
 };
 use crate::caller::OrganizationId;
 use crate::checksum::Sha1Checksum;
@@ -232,6 +233,31 @@ impl Withdrawal {
         }
         Ok(())
     }
+}
+
+/// A client may send any SerialNumber, so the fetches of a user are bounded for each resource.
+pub async fn of_each_user_and_resource_the_latest_fetches_stay(stores: &Stores) -> Kept {
+    let (acme, zenith) = two_organizations(stores).await?;
+    let [key, other] = [1, 2].map(|number| ResourceKey { organization: acme, guid: resource_guid(number) });
+    let ann = |number: i64, key| ((of_user(acme, &format!("SN-{number:04}")), key), fetch(number, 1));
+    let zoe = Holder::User { organization: zenith, name: "Zoe".to_owned(), serial_number: "SN".to_owned() };
+    stores.activity.store_fetches(&[ann(0, other), ((zoe, key), fetch(0, 1))]).await?;
+    let many: Vec<_> = (0..350).map(|number| ann(number, key)).collect();
+    // The earliest ones are stored last.
+    for fetches in [&many[300..], &many[200..300], &many[..200]] {
+        stores.activity.store_fetches(fetches).await?;
+    }
+    let kept = async |organization, key| -> Result<Vec<String>, StoreError> {
+        let users: Vec<_> = stores.activity.users_of_resource(organization, key).try_collect().await?;
+        Ok(users.into_iter().map(|user| user.serial_number).collect())
+    };
+    let expected: Vec<_> = (250..350).map(|number| format!("SN-{number:04}")).collect();
+    assert_eq!(expected.len(), SERIAL_NUMBERS_PER_USER as usize);
+    assert_eq!(kept(acme, key).await?, expected);
+    assert_eq!((kept(acme, other).await?.len(), kept(zenith, key).await?.len()), (1, 1));
+    stores.activity.store_fetches(&[ann(400, key)]).await?;
+    assert_eq!(kept(acme, key).await?, [&expected[1..], &["SN-0400".to_owned()]].concat());
+    Ok(())
 }
 
 /// More than a page holds, and more than one statement stores.

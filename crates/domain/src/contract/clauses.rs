@@ -289,6 +289,7 @@ macro_rules! store_contract {
                     a_resource_shows_who_has_which_content,
                     a_computer_shows_its_outdated_resources,
                     an_unpublished_resource_is_hidden_from_other_organizations,
+                    of_each_user_and_resource_the_latest_fetches_stay,
                     fetches_of_thousands_of_computers_are_whole_and_in_order,
                 }
                 timeline {

@@ -2,8 +2,8 @@
 
 use super::{InMemoryStore, State};
 use crate::activity::{
-    ActivityRepository, ComputerFetch, Currency, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey, Sender,
-    UserActivity, UserFetch,
+    ActivityRepository, ComputerFetch, Currency, Fetch, Holder, LastRequest, OutdatedResource, ResourceKey,
+    SERIAL_NUMBERS_PER_USER, Sender, UserActivity, UserFetch,
 };
 use crate::caller::OrganizationId;
 use crate::error::StoreError;
@@ -32,6 +32,23 @@ fn folded(holder: &Holder) -> Holder {
             name: name.clone(),
             serial_number: Folded::of(serial_number).into_string(),
         },
+    }
+}
+
+impl Activity {
+    /// Keeps the latest fetches of the resource by the user.
+    fn remove_excess(&mut self, holder: &Holder, resource: ResourceKey) {
+        let Holder::User { organization, name, .. } = holder else { return };
+        let is_own = |holder: &Holder| match holder {
+            Holder::User { organization: of, name: own, .. } => of == organization && own == name,
+            Holder::Computer(..) => false,
+        };
+        let own = self.fetches.iter().filter(|((holder, of), _)| *of == resource && is_own(holder));
+        let mut own: Vec<_> = own.map(|(key, (_, fetch))| (fetch.at, key.clone())).collect();
+        own.sort_by(|one, other| other.cmp(one));
+        for (_, key) in own.into_iter().skip(SERIAL_NUMBERS_PER_USER as usize) {
+            self.fetches.remove(&key);
+        }
     }
 }
 
@@ -66,6 +83,7 @@ impl ActivityRepository for InMemoryStore {
             if last.1.at <= fetch.at {
                 *last = new;
             }
+            state.activity.remove_excess(holder, *resource);
         }
         Ok(())
     }
