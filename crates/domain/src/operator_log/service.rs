@@ -169,7 +169,7 @@ mod tests {
         let query = LogQuery { organization: Some(acme), ..LogQuery::default() };
         let mut follower = logs.follow(query, Some(LogNumber(0))).await.unwrap();
         let mut names = OrganizationNames::default();
-        let named = logs.named(follower.next().await.unwrap(), &mut names).await.unwrap();
-        assert_eq!(named.iter().map(|one| one.organization.as_str()).collect::<Vec<_>>(), [ACME]);
+        let entries = logs.named(follower.next().await.unwrap(), &mut names).await.unwrap();
+        assert_eq!(entries.iter().map(|one| one.organization.as_str()).collect::<Vec<_>>(), [ACME]);
     }
 }
