@@ -15,8 +15,11 @@ use tokio::time::timeout;
 /// The argument that makes the program run as the child process.
 pub const SUBCOMMAND: &str = "read-minidump";
 
-/// Limit for the elapsed time of a child process (decision I6).
+/// Limit for the elapsed time of a child process once it has the whole dump (decision I6).
 const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// Limit for the time in which a dump arrives from the store.
+const MAX_TRANSFER_TIME: Duration = Duration::from_mins(2);
 
 /// Limit for the output of the child in bytes. Thousands of modules with long names take a few MiB.
 const MAX_FACTS: u64 = 8 * 1024 * 1024;
@@ -43,11 +46,14 @@ impl ChildProcessReader {
     async fn facts_of(&self, dump: DumpSource) -> Result<DumpFacts, UnreadDump> {
         let mut child = self.start().map_err(|error| UnreadDump::Unavailable(format!("no reader: {error}")))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (fed, answer) = tokio::join!(feed(input, dump), answer(output));
-        // A child that ends early doesn't read the whole dump: `feed` fails only if the store fails.
-        fed?;
-        let answer = answer.map_err(|error| UnreadDump::Unavailable(format!("the reader can't be heard: {error}")))?;
-        let status = child.wait().await.map_err(|error| UnreadDump::Unavailable(error.to_string()))?;
+        // The child reads the whole dump before it writes. One that ends early is no failure of `feed`, the store's are.
+        let late = || UnreadDump::Unavailable("the dump did not arrive from the store in time".to_owned());
+        timeout(MAX_TRANSFER_TIME, feed(input, dump)).await.unwrap_or_else(|_| Err(late()))?;
+        let ended = async { Ok((answer(output).await?, child.wait().await?)) };
+        let late = || UnreadDump::Unreadable(format!("reading it took more than {} s", MAX_TIME.as_secs()));
+        let ended: io::Result<_> = timeout(MAX_TIME, ended).await.map_err(|_| late())?;
+        let (answer, status) =
+            ended.map_err(|error| UnreadDump::Unavailable(format!("the reader can't be heard: {error}")))?;
         if !status.success() {
             let reason = format!("reading it took more than the reader may have, or ended it ({status})");
             return Err(UnreadDump::Unreadable(reason));
@@ -84,8 +90,7 @@ impl DumpReader for ChildProcessReader {
             return Err(UnreadDump::Unreadable(format!("it has {size} bytes; dumps up to {most} bytes are read")));
         }
         let _lock = self.running.lock().await;
-        let late = || UnreadDump::Unreadable(format!("reading it took more than {} s", MAX_TIME.as_secs()));
-        timeout(MAX_TIME, self.facts_of(dump)).await.unwrap_or_else(|_| Err(late()))
+        self.facts_of(dump).await
     }
 }
 
