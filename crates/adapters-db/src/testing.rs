@@ -170,10 +170,11 @@ impl Opened {
         lines.join("\n")
     }
 
-    /// Checks that a query reads rows by `index` only, and sorts nothing.
+    /// Checks that a query reads rows by `index` only, and sorts nothing. Where several indexes serve it, their names are
+    /// joined by `|`: the statistics of so few rows don't say which one is cheaper.
     pub(crate) async fn assert_uses(&self, index: &str, query: Statement) {
         let plan = self.plan(query).await;
-        assert!(plan.contains(index), "{} doesn't use {index}:\n{plan}", self.name);
+        assert!(index.split('|').any(|one| plan.contains(one)), "{} doesn't use {index}:\n{plan}", self.name);
         for sign in ["Seq Scan", "SCAN ", "Sort", "TEMP B-TREE"] {
             assert!(!plan.contains(sign), "{} does too much:\n{plan}", self.name);
         }

@@ -209,7 +209,10 @@ mod tests {
         let label = Types::from([Folded::of("type 1")]);
         for engine in engines().await {
             engine.fill().await;
-            for (types, index) in [(None, "resource_by_name"), (Some(&label), "resource_by_type")] {
+            for (types, index) in [
+                (None, "resource_by_name|resource_catalog_by_name"),
+                (Some(&label), "resource_by_type|resource_catalog_by_type"),
+            ] {
                 let select = select(OrganizationId(1), "Private", types);
                 engine.assert_uses(index, select.build(engine.db().backend)).await;
             }

@@ -236,10 +236,22 @@ mod tests {
                 ("log_entry_by_time", select_oldest::<log_entry::Entity>(Some(from)).build(backend)),
                 ("log_entry_by_time", select_old::<log_entry::Entity>(&span).build(backend)),
                 ("log_entry_by_time", entries.build(backend)),
-                ("crash_report_by_time", select_oldest::<crash_report::Entity>(Some(from)).build(backend)),
-                ("crash_report_by_time", select_old::<crash_report::Entity>(&span).build(backend)),
-                ("crash_report_by_time", crash_report::Entity::delete_many().filter(reports()).build(backend)),
-                ("crash_report_by_time", crash_part::Entity::delete_many().filter(parts_of(reports())).build(backend)),
+                (
+                    "crash_report_by_time|crash_report_anywhere",
+                    select_oldest::<crash_report::Entity>(Some(from)).build(backend),
+                ),
+                (
+                    "crash_report_by_time|crash_report_anywhere",
+                    select_old::<crash_report::Entity>(&span).build(backend),
+                ),
+                (
+                    "crash_report_by_time|crash_report_anywhere",
+                    crash_report::Entity::delete_many().filter(reports()).build(backend),
+                ),
+                (
+                    "crash_report_by_time|crash_report_anywhere",
+                    crash_part::Entity::delete_many().filter(parts_of(reports())).build(backend),
+                ),
             ] {
                 engine.assert_uses(index, query).await;
             }
