@@ -1,6 +1,6 @@
 //! XML with one element a line.
 
-use quick_xml::events::Event;
+use quick_xml::events::{BytesText, Event};
 use quick_xml::{Reader, Writer};
 
 /// Bytes that are formatted, and that the result may have, at most. Indents grow with the depth.
@@ -20,7 +20,11 @@ pub(crate) fn formatted(text: &str) -> Option<String> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     let (mut depth, mut elements) = (0_usize, 0_usize);
     loop {
-        let event = reader.read_event().ok()?;
+        let event = match reader.read_event().ok()? {
+            // Written as text, so that it stays in its line.
+            Event::GeneralRef(entity) => Event::Text(BytesText::from_escaped(format!("&{};", entity.decode().ok()?))),
+            other => other,
+        };
         match &event {
             Event::Eof => break,
             Event::Start(_) => {

@@ -2,6 +2,7 @@
 //! of them, and what all operations have in common.
 
 use crate::error::ProblemBody;
+use crate::resources::HolderState;
 use crate::{
     audit, computers, crash_groups, crash_reports, devices, logs, me, operators, organizations, overview, refusals,
     resources, search, tokens,
@@ -36,7 +37,7 @@ use utoipa::{IntoResponses, Modify, OpenApi};
         operators::list,
         tokens::list,
          audit::list, crash_groups::list, crash_groups::find, crash_groups::change, crash_reports::list, crash_reports::find, crash_reports::part, computers::list, computers::find, computers::timeline, search::find),
-    components(schemas(ProblemBody)),
+    components(schemas(ProblemBody, HolderState)),
     security(("token" = []), ("session" = [])),
     modifiers(&Credentials)
 )]

@@ -7,7 +7,7 @@ mod show;
 
 pub(crate) use list::list;
 pub(crate) use profile::icc;
-pub(crate) use show::{content, holders, show};
+pub(crate) use show::{HolderState, content, holders, show};
 
 pub(crate) use list::__path_list;
 pub(crate) use profile::__path_icc;

@@ -218,8 +218,8 @@ proptest! {
     /// What is answered is read as the same second, and the order of points is that of their texts.
     #[test]
     fn answers_are_read_again_and_sort(
-        one in -62_167_219_200_i64..=253_402_300_799,
-        other in -62_167_219_200_i64..=253_402_300_799,
+        one in -62_135_596_800_i64..=253_402_300_799,
+        other in -62_135_596_800_i64..=253_402_300_799,
     ) {
         let [one, other] = [one, other].map(|seconds| Timestamp::from_micros(seconds * 1_000_000));
         prop_assert_eq!(Timestamp::parse(&one.to_string()), Some(one));
