@@ -20,7 +20,7 @@ pub(crate) struct Me {
     /// The session; null for a token.
     session: Option<SessionBody>,
     /// The token; null for a session.
-    token: Option<TokenBody>,
+    token: Option<OwnTokenBody>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -31,7 +31,7 @@ pub(crate) struct SessionBody {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct TokenBody {
+pub(crate) struct OwnTokenBody {
     id: i64,
     name: String,
     #[schema(format = DateTime)]
@@ -44,7 +44,7 @@ pub(crate) async fn me(caller: Caller) -> HttpResponse {
     let (session, token) = match &caller.signed_in.by {
         SignedInBy::Session { ends, .. } => (Some(SessionBody { ends: shown(*ends) }), None),
         SignedInBy::Token { id, name, expires } => {
-            (None, Some(TokenBody { id: id.0, name: name.clone(), expires: shown(*expires) }))
+            (None, Some(OwnTokenBody { id: id.0, name: name.clone(), expires: shown(*expires) }))
         }
     };
     let operator = caller.signed_in.operator;

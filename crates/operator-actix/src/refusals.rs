@@ -39,9 +39,9 @@ pub(crate) struct RefusalBody {
     organization: Option<String>,
     user: Option<String>,
     /// The computer that called or was named.
-    computer: Option<ComputerBody>,
+    computer: Option<RefusedComputerBody>,
     /// The one computer with the SerialNumber of a caller that is known by nothing else.
-    probable_computer: Option<ComputerBody>,
+    probable_computer: Option<RefusedComputerBody>,
     /// `none`, `mis_key`, `hardware_hash` or `both`.
     credential: &'static str,
     /// Whether the caller authenticated.
@@ -53,13 +53,13 @@ pub(crate) struct RefusalBody {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ComputerBody {
+pub(crate) struct RefusedComputerBody {
     guid: String,
     /// Null where it is no longer registered.
     name: Option<String>,
 }
 
-impl ComputerBody {
+impl RefusedComputerBody {
     fn of(computer: RefusedComputer) -> Self {
         Self { guid: computer.guid.to_string(), name: Some(computer.name) }
     }
@@ -70,7 +70,7 @@ impl From<OperatorRefusal> for RefusalBody {
         let OperatorRefusal { refused, computer, probable_computer } = one;
         let refusal = refused.refusal;
         let Explanation { meaning, advice } = explanation(&refusal.reason);
-        let unregistered = |guid: ComputerGuid| ComputerBody { guid: guid.to_string(), name: None };
+        let unregistered = |guid: ComputerGuid| RefusedComputerBody { guid: guid.to_string(), name: None };
         Self {
             id: refused.number,
             time: shown(refusal.at),
@@ -82,8 +82,8 @@ impl From<OperatorRefusal> for RefusalBody {
             detail: refusal.detail,
             organization: refused.organization,
             user: refusal.user,
-            computer: computer.map(ComputerBody::of).or_else(|| refusal.computer.map(unregistered)),
-            probable_computer: probable_computer.map(ComputerBody::of),
+            computer: computer.map(RefusedComputerBody::of).or_else(|| refusal.computer.map(unregistered)),
+            probable_computer: probable_computer.map(RefusedComputerBody::of),
             credential: refusal.credential.as_str(),
             admitted: matches!(refusal.owner, Owner::Organization(_)),
             serial_number: refusal.serial_number,

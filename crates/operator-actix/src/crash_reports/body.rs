@@ -91,7 +91,7 @@ pub(crate) struct FoundReportBody {
     minidump: Option<DumpBody>,
     parts: Vec<PartBody>,
     /// What the computer logged in the ten minutes before, the newest first, at most 200 entries.
-    log_before: Vec<LogBody>,
+    log_before: Vec<LogBeforeBody>,
 }
 
 /// A frame, and what it is in the signature.
@@ -158,7 +158,7 @@ impl From<(usize, CrashPart)> for PartBody {
 
 /// A log entry before a crash report.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct LogBody {
+pub(crate) struct LogBeforeBody {
     #[schema(format = DateTime)]
     received: String,
     /// `log` or `configuration`.
@@ -170,7 +170,7 @@ pub(crate) struct LogBody {
     description: String,
 }
 
-impl From<InspectedLogEntry> for LogBody {
+impl From<InspectedLogEntry> for LogBeforeBody {
     fn from(row: InspectedLogEntry) -> Self {
         Self {
             received: shown(row.received),
@@ -204,7 +204,7 @@ impl FoundReportBody {
             frames: explained.iter().flat_map(|explained| &explained.frames).map(frame).collect(),
             minidump: dump.map(DumpBody::from),
             parts,
-            log_before: log.entries.into_iter().map(LogBody::from).collect(),
+            log_before: log.entries.into_iter().map(LogBeforeBody::from).collect(),
             report: ReportBody::of(found.organization, report, group.map(|group| group.to_string()), signature),
         }
     }
