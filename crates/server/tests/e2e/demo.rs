@@ -45,6 +45,8 @@ async fn a_demo_is_served_from_a_folder_that_goes_with_it() {
     BufReader::new(demo.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let printed: Value = serde_json::from_str(&line).unwrap();
     let console = printed["console"].as_str().unwrap();
+    // The client has no provider of its own.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let form = format!("name=demo&password={}&next=", printed["password"].as_str().unwrap());
     let sign_in = http.post(format!("{console}/sign-in")).header("sec-fetch-site", "same-origin");
