@@ -47,10 +47,15 @@ fn the_tour_of_the_readme_is_the_tour_that_is_tested() {
 }
 
 #[test]
-fn the_readme_starts_with_two_commands_that_work() {
+fn the_readme_starts_with_commands_that_work() {
     let readme = read("README.md");
     let commands = commands(readme.split("## A tour").next().unwrap());
-    assert_eq!(commands, ["cargo run --release -- serve --fleet examples/fleet.json", "scripts/test"]);
+    let expected = [
+        "cargo run --release -- serve --fleet examples/fleet.json",
+        "cargo run --release -- demo --serve",
+        "scripts/test",
+    ];
+    assert_eq!(commands, expected);
     assert!(root().join("examples/fleet.json").exists());
     let manifest = read("crates/server/Cargo.toml");
     assert!(manifest.contains("default-run = \"platen\""), "`cargo run` must find the program");

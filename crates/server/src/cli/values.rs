@@ -108,6 +108,6 @@ mod tests {
         for (bytes, shown) in sizes {
             assert_eq!(size(bytes), shown);
         }
-        assert_eq!(size(u64::MAX), "16777216.0 TiB");
+        assert_eq!(size(u64::MAX), "16.0 EiB");
     }
 }

@@ -1,3 +1,5 @@
+//! Computers as operators see them (decisions I8, I9, I12, P8).
+
 use super::*;
 use crate::activity::{Fetch, Holder, ResourceKey};
 use crate::caller::OrganizationId;

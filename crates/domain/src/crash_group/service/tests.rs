@@ -1,3 +1,5 @@
+//! Groups as operators see and change them (decisions I5, P8, P9).
+
 use super::*;
 use crate::audit::{AuditFilter, AuditRepository};
 use crate::caller::OrganizationId;

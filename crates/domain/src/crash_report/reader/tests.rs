@@ -1,3 +1,5 @@
+//! Crash reports as operators see them (decisions I4, I6, P8).
+
 use super::*;
 use crate::blob::BlobKey;
 use crate::crash_analysis::CrashAnalysis;
