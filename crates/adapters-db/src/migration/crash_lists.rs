@@ -30,7 +30,7 @@ impl MigrationTrait for CrashLists {
             format!("CREATE INDEX computer_anywhere ON computer ({name}, guid)"),
             "CREATE INDEX crash_report_of_version ON crash_report (substr(application_version, 1, 128), received_at, id)"
                 .to_owned(),
-            "CREATE INDEX refusal_of_request ON refusal (substr(request_id, 1, 128))".to_owned(),
+            "CREATE INDEX refusal_of_request ON refusal (substr(request_id, 1, 128), id)".to_owned(),
         ] {
             manager.get_connection().execute_unprepared(&sql).await?;
         }
