@@ -186,8 +186,9 @@ fn copies(table: &str, numbers: &str, values: &[(&str, &str)], last: u64) -> Str
     let numbers = numbers.replace("{DEVICES}", &DEVICES.to_string());
     let values: Vec<String> = values.iter().map(|(column, value)| format!("'{column}', {value}")).collect();
     format!(
-        "INSERT INTO {table} SELECT r.* FROM (SELECT * FROM {table} LIMIT 1) t, generate_series(1, {last}) n,
-         LATERAL jsonb_populate_record(t, jsonb_build_object({})) r WHERE {numbers} ON CONFLICT DO NOTHING",
+        "INSERT INTO {table} SELECT r.* FROM generate_series(1, {last}) n,
+         LATERAL jsonb_populate_record((SELECT t FROM {table} t LIMIT 1), jsonb_build_object({})) r
+         WHERE {numbers} ON CONFLICT DO NOTHING",
         values.join(", ")
     )
 }
