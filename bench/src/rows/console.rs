@@ -156,7 +156,7 @@ async fn fill(postgres: &Postgres, server: &Platen, amounts: &Amounts) -> Result
             &[
                 ("report_id", &guid(REPORT_PREFIX)),
                 ("received_at", &ago("n * 10")),
-                ("group_id", &format!("'{GROUP_PREFIX}' || lpad(to_hex(n % {groups} + 1), 12, '0')")),
+                ("group_id", &format!("'{GROUP_PREFIX}' || lpad(to_hex(n % ({groups} - 1) + 2), 12, '0')")),
             ],
             *reports,
         ),
