@@ -53,7 +53,7 @@ fn the_outline_has_the_colours_of_the_device() {
         [(80.8, 69.9, "red"), (-79.3, 81.0, "green"), (68.3, -112.0, "blue"), (93.6, -60.5, "magenta")]
     {
         let nearest = gamut.srgb.iter().map(|point| (point.a - a).hypot(point.b - b)).fold(f32::MAX, f32::min);
-        // Each direction has one corner, which may lie beside that of a primary.
+        // Each direction has one corner, which may differ from that of a primary.
         assert!(nearest < 4.0, "{expected} is {nearest} away");
     }
     assert!(area(&gamut.profile) > area(&gamut.srgb) * 1.15, "{} {}", area(&gamut.profile), area(&gamut.srgb));

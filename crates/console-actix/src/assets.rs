@@ -67,7 +67,7 @@ mod tests {
     fn no_file_names_another_server() {
         let css = std::str::from_utf8(ASSETS[0].bytes).unwrap();
         assert!(!css.contains("http") && !css.contains("@import") && !css.contains("url("), "{css}");
-        // The script may mention where its documentation is; htmx is told to ask no other server.
+        // The script may mention where its documentation is; the configuration of htmx allows no other server.
         assert!(include_str!("../templates/base.html").contains(r#""selfRequestsOnly":true"#));
     }
 }

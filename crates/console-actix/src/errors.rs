@@ -19,7 +19,7 @@ struct ErrorPage {
     advice: &'static str,
 }
 
-/// The page of a problem, for whoever is signed in.
+/// The page of a problem, with the signed-in operator in its head.
 pub(crate) fn error_page(request: &HttpRequest, problem: &Problem, signed_in: Option<&SignedIn>) -> HttpResponse {
     let status = problem.status_code();
     let title = status.canonical_reason().unwrap_or("Error");

@@ -52,7 +52,7 @@ pub(crate) struct Head {
 }
 
 impl Layout {
-    /// The frame of a page for nobody in particular.
+    /// The frame of a page without a signed-in operator.
     pub(crate) fn open(request: &HttpRequest, title: &str) -> Self {
         let root = root(request);
         Self {

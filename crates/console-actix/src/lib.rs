@@ -1,6 +1,6 @@
 //! The console of Platen as an actix-web application: pages that the server renders for operators.
 //!
-//! [`configure`] adds its routes to an [`App`](actix_web::App) of http-actix, beside those of operator-actix, whose
+//! [`configure`] adds its routes to an [`App`](actix_web::App) of http-actix, after those of operator-actix, whose
 //! sessions it uses. A page is a template and a handler that calls a use case of `domain`; [`layout`] is what all pages
 //! have in common, [`headers`] the policy that browsers enforce (decision P7). Everything works without JavaScript.
 

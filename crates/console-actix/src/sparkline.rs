@@ -13,7 +13,7 @@ pub(crate) struct Bar {
     pub(crate) height: u64,
 }
 
-/// The bars of days with reports. A day with few reports beside one with many is still seen.
+/// The bars of days with reports. A day with few reports is visible even if another day has many.
 pub(crate) fn bars(daily: &[u64]) -> Vec<Bar> {
     let most = daily.iter().copied().max().unwrap_or(0).max(1);
     let days = daily.iter().enumerate().filter(|(_, reports)| **reports > 0);

@@ -89,7 +89,7 @@ pub(crate) struct ComputerRefusalBody {
     operation: String,
     status: u16,
     reason: String,
-    /// What the client was told.
+    /// The detail in the client's response.
     detail: String,
     request_id: String,
 }

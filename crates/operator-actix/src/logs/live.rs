@@ -1,5 +1,5 @@
 //! The entries that arrive, for all streams of this process: one follower reads the database, each stream takes what fits
-//! its query. A stream that falls behind, or comes back, reads the database itself up to where the follower is.
+//! its query. A stream that lags, or comes back, reads the database itself up to where the follower is.
 
 use domain::error::{StoreError, error_chain};
 use domain::inspection::{InspectedLogEntry, LogFollower};
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// Pause after a failure.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(2);
 
-/// Batches, each of about 1 MiB at most, that a stream may fall behind before it reads the database.
+/// Batches, each of about 1 MiB at most, by which a stream may lag before it reads the database.
 const MAX_BATCHES_BEHIND: usize = 16;
 
 /// The one follower of this process, which runs while there are streams.

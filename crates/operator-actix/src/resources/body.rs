@@ -105,7 +105,7 @@ pub(crate) struct HolderBody {
     serial_number: Option<String>,
     /// `current`, `outdated` or `never_fetched`.
     state: &'static str,
-    /// When it fetched the content whole last, or was told that it is current.
+    /// When it last fetched the whole content, or got 304 for it.
     #[schema(format = DateTime)]
     fetched: Option<String>,
     /// SHA1 of the content that it has.

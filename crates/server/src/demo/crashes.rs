@@ -10,7 +10,7 @@ struct Fault {
     os: &'static str,
     stack: &'static str,
     dump: Option<&'static [u8]>,
-    /// How often it comes, beside the others.
+    /// Its share of all faults, relative to the other weights.
     weight: u32,
     /// The part of the story in which it comes, from 0 to 1.
     span: (f64, f64),

@@ -1,4 +1,4 @@
-//! The ten days of the demo, told through the use cases.
+//! The ten days of the demo, made by calls of the use cases.
 
 use super::clock::{SeededIds, StoryClock};
 use super::computers::{Station, stations};
